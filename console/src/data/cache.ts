@@ -1,0 +1,67 @@
+import type { CacheExchangeOpts } from '@urql/exchange-graphcache'
+
+const embedded = () => null
+
+/** Types without an id of their own: they live inside the record that holds them. */
+const keyless = [
+  'Viewer',
+  'ServerInfo',
+  'Health',
+  'HealthPanel',
+  'HealthMetric',
+  'HealthPoint',
+  'Capability',
+  'AllowedAction',
+  'InputIssue',
+  'ProjectLimits',
+  'ProjectCounts',
+  'Usage',
+  'RunIntentBinding',
+  'RouteCandidate',
+  'RunRecovery',
+  'RuntimeTool',
+  'ToolPlan',
+  'ToolPlanEntry',
+  'TextSpan',
+  'TranscriptHit',
+  'EventPage',
+  'ProjectEventPage',
+  'WaitEdge',
+  'InboxChange',
+  'WatchEnd',
+  'ProjectWatchEnd',
+  'SessionStateDetail',
+  'MessageDetail',
+  'RouteDetail',
+  'RunStateDetail',
+  'ApprovalDetail',
+  'SteerDetail',
+  'ToolDetail',
+  'TextDetail',
+  'UsageDetail',
+]
+
+export const cacheConfig: Partial<CacheExchangeOpts> = {
+  keys: Object.fromEntries(keyless.map((type) => [type, embedded])),
+  possibleTypes: {
+    Problem: ['InvalidInput', 'PermissionDenied', 'NotFound', 'Conflict', 'Refused'],
+    Node: [
+      'Approval',
+      'AuditEntry',
+      'Grant',
+      'InboxItem',
+      'IntentRevision',
+      'Message',
+      'Principal',
+      'Project',
+      'ProjectEvent',
+      'RouteDecision',
+      'Run',
+      'Runtime',
+      'SavedView',
+      'Session',
+      'SessionEvent',
+      'Token',
+    ],
+  },
+}

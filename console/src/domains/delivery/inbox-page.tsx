@@ -1,0 +1,3 @@
+export function InboxPage() {
+  return <div className="page" />
+}

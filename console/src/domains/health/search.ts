@@ -1,0 +1,3 @@
+import { z } from 'zod'
+
+export const healthSearch = z.object({ panel: z.string().optional().catch(undefined) })

@@ -1,0 +1,170 @@
+import { ActionIcon, Drawer } from '@mantine/core'
+import { Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
+import { Provider, useQuery } from 'urql'
+import { apiClient } from '../data/client.ts'
+import { graphql } from '../data/graphql.ts'
+import { onRejected } from '../data/live.ts'
+import { problemOf } from '../data/outcome.ts'
+import { FailedState } from '../kit/empty-state.tsx'
+import { keyCap, useKeys } from '../kit/keys.ts'
+import { usePreferences } from '../kit/preferences.ts'
+import { BrandMark } from './brand-mark.tsx'
+import { Crumbs, CrumbTitleProvider } from './crumbs.tsx'
+import { LiveIndicator } from './live-indicator.tsx'
+import { Navigation, useInboxCount } from './navigation.tsx'
+import { AppPending } from './pending.tsx'
+import { PreferencesMenu } from './preferences-menu.tsx'
+import { shellText } from './text.ts'
+import { ViewerContext } from './viewer.ts'
+import './app-shell.css'
+
+const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
+const KeyboardSheet = lazy(() =>
+  import('./keyboard-sheet.tsx').then(({ KeyboardSheet }) => ({ default: KeyboardSheet })),
+)
+
+const ShellQuery = graphql(`
+  query Shell {
+    viewer { principal { id name email } capabilities }
+    projects(first: 100) { nodes { id slug name } }
+  }
+`)
+
+export function AppShell() {
+  return (
+    <Provider value={apiClient()}>
+      <CrumbTitleProvider>
+        <Frame />
+      </CrumbTitleProvider>
+    </Provider>
+  )
+}
+
+function Frame() {
+  const t = shellText.useText()
+  const navigate = useNavigate()
+  const [{ data, error }, refresh] = useQuery({ query: ShellQuery })
+  const { slug } = useParams({ strict: false })
+  const { lastProject } = usePreferences()
+  const projects = useMemo(() => data?.projects.nodes ?? [], [data])
+  const project =
+    projects.find((each) => each.slug === slug) ??
+    projects.find((each) => each.slug === lastProject) ??
+    projects[0]
+  const waiting = useInboxCount(project?.id)
+  const [palette, setPalette] = useState(false)
+  const [sheet, setSheet] = useState(false)
+  const [drawer, setDrawer] = useState(false)
+  useEffect(() => onRejected(() => location.assign('/sign-in')), [])
+
+  useKeys(
+    t('keys.general'),
+    useMemo(
+      () => [
+        { keys: 'mod+k', label: t('keys.palette'), run: () => setPalette(true) },
+        { keys: '?', label: t('keys.sheet'), run: () => setSheet(true) },
+      ],
+      [t],
+    ),
+  )
+  useKeys(
+    t('keys.go'),
+    useMemo(() => {
+      const inProject = project
+        ? [
+            {
+              keys: 'g i',
+              label: t('nav.inbox'),
+              run: () => void navigate({ to: '/p/$slug/inbox', params: project }),
+            },
+            {
+              keys: 'g s',
+              label: t('nav.sessions'),
+              run: () => void navigate({ to: '/p/$slug/sessions', params: project }),
+            },
+            {
+              keys: 'g p',
+              label: t('nav.settings'),
+              run: () => void navigate({ to: '/p/$slug/settings', params: project }),
+            },
+          ]
+        : []
+      return [
+        ...inProject,
+        { keys: 'g h', label: t('nav.health'), run: () => void navigate({ to: '/health' }) },
+        {
+          keys: 'g u',
+          label: t('nav.audit'),
+          run: () =>
+            void (project ? navigate({ to: '/p/$slug/audit', params: project }) : navigate({ to: '/audit' })),
+        },
+        { keys: 'g a', label: t('nav.access'), run: () => void navigate({ to: '/access' }) },
+      ]
+    }, [t, navigate, project]),
+  )
+
+  if (!data) {
+    if (error) return <FailedState problem={problemOf(error)} onRetry={() => refresh()} />
+    return <AppPending />
+  }
+  const { principal, capabilities } = data.viewer
+  return (
+    <ViewerContext value={{ ...principal, capabilities }}>
+      <div className="shell">
+        <a className="shell-skip" href="#main">
+          {t('nav.skip')}
+        </a>
+        <a className="shell-brand" href="/">
+          <BrandMark /> {t('product')}
+        </a>
+        <header className="shell-top">
+          <ActionIcon
+            className="shell-burger"
+            variant="subtle"
+            color="gray"
+            aria-label={t('nav.open')}
+            onClick={() => setDrawer(true)}
+          >
+            <svg
+              width="16"
+              height="16"
+              viewBox="0 0 16 16"
+              stroke="currentColor"
+              strokeWidth="1.5"
+              aria-hidden="true"
+            >
+              <path d="M2 4h12M2 8h12M2 12h12" />
+            </svg>
+          </ActionIcon>
+          <Crumbs project={project} projects={projects} canCreate={capabilities.includes('project.create')} />
+          <span className="grow" />
+          <button
+            type="button"
+            className="shell-search"
+            onClick={() => setPalette(true)}
+            aria-label={t('palette.open')}
+          >
+            <span>{t('palette.open')}</span>
+            <kbd>{keyCap('mod+k')}</kbd>
+          </button>
+          <LiveIndicator />
+          <PreferencesMenu onKeyboard={() => setSheet(true)} />
+        </header>
+        <Navigation project={project} waiting={waiting} />
+        <main className="shell-main" id="main" tabIndex={-1}>
+          <Suspense fallback={<AppPending />}>
+            <Outlet />
+          </Suspense>
+        </main>
+      </div>
+      <Drawer opened={drawer} onClose={() => setDrawer(false)} size={260} title={t('product')}>
+        <Navigation project={project} waiting={waiting} onNavigate={() => setDrawer(false)} />
+      </Drawer>
+      <Suspense fallback={null}>
+        {palette && <Palette project={project} projects={projects} onClose={() => setPalette(false)} />}
+        {sheet && <KeyboardSheet onClose={() => setSheet(false)} />}
+      </Suspense>
+    </ViewerContext>
+  )
+}

@@ -1,0 +1,156 @@
+import { Spotlight, spotlight } from '@mantine/spotlight'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useMemo, useState } from 'react'
+import { useQuery } from 'urql'
+import { graphql } from '../data/graphql.ts'
+import { useOfferedCommands } from '../kit/commands.ts'
+import { NodeLinkFields, useNodeAddress } from '../kit/node-link.ts'
+import { shellText } from './text.ts'
+import type { ShellProject } from './viewer.ts'
+import '@mantine/spotlight/styles.css'
+import './palette.css'
+
+const PaletteSessions = graphql(`
+  query PaletteSessions($projectId: ID!, $text: String!) {
+    sessions(projectId: $projectId, filter: { text: $text }, first: 8) { nodes { id title state } }
+  }
+`)
+const PaletteNode = graphql(
+  `
+    query PaletteNode($id: ID!) {
+      node(id: $id) { ...NodeLinkFields }
+    }
+  `,
+  [NodeLinkFields],
+)
+
+/** What could be a record's id: long, opaque, without spaces. */
+const looksLikeId = (text: string): boolean => /^[A-Za-z0-9+/_=-]{16,}$/.test(text)
+
+type PaletteProps = {
+  project: ShellProject | undefined
+  projects: readonly ShellProject[]
+  onClose: () => void
+}
+
+/** ⌘K: pages, projects, sessions by title, any pasted id, and the commands of the open page. */
+export function Palette({ project, projects, onClose }: PaletteProps) {
+  const t = shellText.useText()
+  const navigate = useNavigate()
+  const address = useNodeAddress()
+  const [text, setText] = useState('')
+  const query = text.trim()
+  const [asked, setAsked] = useState('')
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(query), 120)
+    return () => clearTimeout(timer)
+  }, [query])
+  useEffect(() => spotlight.open(), [])
+
+  const isId = looksLikeId(asked)
+  const [found] = useQuery({
+    query: PaletteSessions,
+    variables: { projectId: project?.id ?? '', text: asked },
+    pause: !project || asked === '' || isId,
+  })
+  const [node] = useQuery({ query: PaletteNode, variables: { id: asked }, pause: !isId })
+  const offered = useOfferedCommands()
+
+  const pages = useMemo(() => {
+    const all: { label: string; go: () => void }[] = [
+      { label: t('nav.health'), go: () => void navigate({ to: '/health' }) },
+      { label: t('nav.access'), go: () => void navigate({ to: '/access' }) },
+      { label: t('nav.audit'), go: () => void navigate({ to: '/audit' }) },
+    ]
+    if (!project) return all
+    return [
+      { label: t('nav.inbox'), go: () => void navigate({ to: '/p/$slug/inbox', params: project }) },
+      { label: t('nav.sessions'), go: () => void navigate({ to: '/p/$slug/sessions', params: project }) },
+      { label: t('nav.settings'), go: () => void navigate({ to: '/p/$slug/settings', params: project }) },
+      ...all,
+    ]
+  }, [t, navigate, project])
+
+  const matches = (label: string) => label.toLocaleLowerCase().includes(query.toLocaleLowerCase())
+  const shownPages = pages.filter(({ label }) => matches(label))
+  const commands = offered.flat().filter(({ label }) => matches(label))
+  const otherProjects = projects.filter(({ name, id }) => query !== '' && id !== project?.id && matches(name))
+  const sessions = asked !== '' && !isId ? (found.data?.sessions.nodes ?? []) : []
+  const target = isId && node.data?.node ? address(node.data.node) : undefined
+  const searching = query !== asked || found.fetching || node.fetching
+  const nothing =
+    shownPages.length + commands.length + otherProjects.length + sessions.length === 0 && !target
+
+  return (
+    <Spotlight.Root
+      query={text}
+      onQueryChange={setText}
+      onSpotlightClose={onClose}
+      shortcut={null}
+      maxHeight={420}
+      scrollable
+      transitionProps={{ duration: 120 }}
+    >
+      <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.open')} />
+      <Spotlight.ActionsList>
+        {target && (
+          <Spotlight.ActionsGroup label={t('palette.byId')}>
+            <Spotlight.Action label={target.label} description={asked} onClick={() => void target.go()} />
+          </Spotlight.ActionsGroup>
+        )}
+        {sessions.length > 0 && project && (
+          <Spotlight.ActionsGroup label={t('palette.sessions')}>
+            {sessions.map(({ id, title }) => (
+              <Spotlight.Action
+                key={id}
+                label={title}
+                onClick={() =>
+                  void navigate({
+                    to: '/p/$slug/sessions/$sessionId',
+                    params: { slug: project.slug, sessionId: id },
+                  })
+                }
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        )}
+        {commands.length > 0 && (
+          <Spotlight.ActionsGroup label={t('palette.commands')}>
+            {commands.map(({ id, label, hint, keys, run }) => (
+              <Spotlight.Action
+                key={id}
+                label={label}
+                {...(hint ? { description: hint } : {})}
+                {...(keys ? { rightSection: <kbd>{keys}</kbd> } : {})}
+                onClick={run}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        )}
+        {shownPages.length > 0 && (
+          <Spotlight.ActionsGroup label={t('palette.pages')}>
+            {shownPages.map(({ label, go }) => (
+              <Spotlight.Action key={label} label={label} onClick={go} />
+            ))}
+          </Spotlight.ActionsGroup>
+        )}
+        {otherProjects.length > 0 && (
+          <Spotlight.ActionsGroup label={t('palette.projects')}>
+            {otherProjects.map((each) => (
+              <Spotlight.Action
+                key={each.id}
+                label={each.name}
+                onClick={() => void navigate({ to: '/p/$slug/inbox', params: each })}
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        )}
+        {nothing && (
+          <Spotlight.Empty>
+            {searching ? t('palette.searching') : isId ? t('palette.noId') : t('palette.nothing')}
+          </Spotlight.Empty>
+        )}
+      </Spotlight.ActionsList>
+    </Spotlight.Root>
+  )
+}

@@ -1,0 +1,38 @@
+import { Outlet, useParams } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { useQuery } from 'urql'
+import { graphql } from '../data/graphql.ts'
+import { problemOf } from '../data/outcome.ts'
+import { EmptyState, FailedState } from '../kit/empty-state.tsx'
+import { setPreferences } from '../kit/preferences.ts'
+import { AppPending } from './pending.tsx'
+import { shellText } from './text.ts'
+import { ProjectContext } from './viewer.ts'
+
+const ProjectOfAddress = graphql(`
+  query ProjectOfAddress($slug: String!) {
+    project(slug: $slug) { id slug name }
+  }
+`)
+
+/** Everything below `/p/$slug`: resolves the project once and remembers it as the last one. */
+export function ProjectFrame() {
+  const t = shellText.useText()
+  const { slug } = useParams({ from: '/app/p/$slug' })
+  const [{ data, error, fetching }, refresh] = useQuery({ query: ProjectOfAddress, variables: { slug } })
+  const found = data?.project
+  useEffect(() => {
+    if (found) setPreferences({ lastProject: found.slug })
+  }, [found])
+  if (found)
+    return (
+      <ProjectContext value={found}>
+        <Outlet />
+      </ProjectContext>
+    )
+  if (fetching) return <AppPending />
+  const problem = error && problemOf(error)
+  if (problem && problem.code !== 'NOT_FOUND')
+    return <FailedState problem={problem} onRetry={() => refresh()} />
+  return <EmptyState title={t('error.noProject')} />
+}
