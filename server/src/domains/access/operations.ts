@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto'
+import type { Call } from '../../platform/idempotency.ts'
+import { encodeId, type NodeRef } from '../../platform/ids.ts'
+import type { Json } from '../../platform/journal.ts'
+import type { Platform, Unit } from '../../platform/transaction.ts'
+import type { Viewer } from './rules.ts'
+import * as store from './store.ts'
+
+/** SHA-256 of a secret. Secrets have 256 random bits, so a plain hash is enough and nothing can be compared early. */
+export const hashSecret = (secret: string) => new Uint8Array(createHash('sha256').update(secret).digest())
+
+const lastTouched = new Map<string, number>()
+const touchEveryMs = 60_000
+
+/** The caller behind a bearer token, or null. Notes the use at most once a minute, behind the request. */
+export async function authenticateToken(platform: Platform, secret: string): Promise<Viewer | null> {
+  const now = platform.clock.now()
+  const row = await store.credentialByTokenHash(platform.db, hashSecret(secret), now)
+  if (!row?.tokenId) return null
+  if (now.getTime() - (lastTouched.get(row.tokenId) ?? 0) >= touchEveryMs) {
+    lastTouched.set(row.tokenId, now.getTime())
+    store.touchToken(platform.db, row.tokenId, now).catch(() => {})
+  }
+  return viewerOfCredential(row, row.kind === 'RUNTIME' || row.kind === 'WORKER' ? 'AGENT' : 'API')
+}
+
+/** The caller behind a signed-in person's session. */
+export async function authenticatePerson(
+  platform: Platform,
+  authUserId: string,
+  expiresAt: Date,
+): Promise<Viewer | null> {
+  const row = await store.credentialByAuthUser(platform.db, authUserId)
+  return row && { ...viewerOfCredential(row, 'CONSOLE'), expiresAt }
+}
+
+function viewerOfCredential(row: store.CredentialRow, channel: Viewer['channel']): Viewer {
+  return {
+    principalId: row.principalId,
+    principalKind: row.kind,
+    tokenId: row.tokenId,
+    expiresAt: row.expiresAt,
+    channel,
+    grants: row.grants,
+    tokenGrants: row.tokenGrants,
+  }
+}
+
+/** Reads the rights of open watches again, in one statement; null for a credential that has ended. */
+export async function refreshViewers(platform: Platform, viewers: Viewer[]): Promise<(Viewer | null)[]> {
+  const key = (row: { tokenId: string | null; principalId: string }) => row.tokenId ?? row.principalId
+  const wanted = new Map(viewers.map((viewer) => [key(viewer), viewer]))
+  const rows = await store.credentialsStillValid(platform.db, [...wanted.values()], platform.clock.now())
+  const current = new Map(rows.map((row) => [key(row), row]))
+  const now = platform.clock.now()
+  return viewers.map((viewer) => {
+    const row = current.get(key(viewer))
+    if (!row || (viewer.expiresAt && viewer.expiresAt <= now)) return null
+    return { ...viewer, grants: row.grants, tokenGrants: row.tokenGrants }
+  })
+}
+
+/** Moves whenever a right was taken away somewhere. */
+export const currentAccessEpoch = (platform: Platform) => store.accessEpoch(platform.db)
+
+/** Records who did what, in the transaction that does it. `reason` at most 2 000 characters. */
+export async function audit(
+  unit: Unit,
+  call: Pick<Call, 'viewer'>,
+  entry: {
+    action: string
+    subject?: NodeRef
+    projectId?: string
+    reason?: string | undefined
+    detail?: Json
+  },
+): Promise<void> {
+  await store.insertAudit(unit.tx, {
+    id: unit.ids.next(),
+    at: unit.now,
+    actorId: call.viewer.principalId,
+    action: entry.action,
+    subjectType: entry.subject?.type ?? null,
+    subjectId: entry.subject ? encodeId(entry.subject) : null,
+    projectId: entry.projectId ?? entry.subject?.projectId ?? null,
+    reason: entry.reason ?? null,
+    channel: call.viewer.channel,
+    detail: (entry.detail ?? undefined) as never,
+  })
+}
+
+export const loadPrincipals = store.principalsById
+export const loadTokens = store.tokensById
+export const loadTokensOfPrincipals = store.tokensOfPrincipals
+export const loadGrantsOfPrincipals = store.grantsOfPrincipals
+export const loadGrantsOfTokens = store.grantsOfTokens

@@ -1,0 +1,90 @@
+import DataLoader from 'dataloader'
+import {
+  loadGrantsOfPrincipals,
+  loadGrantsOfTokens,
+  loadPrincipals,
+  loadTokens,
+  loadTokensOfPrincipals,
+} from '../domains/access/operations.ts'
+import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
+import {
+  loadApprovals,
+  loadApprovalsOfRuns,
+  loadRoutes,
+  loadRuns,
+  loadRuntimes,
+  loadRuntimesOfProjects,
+} from '../domains/runs/operations.ts'
+import { loadMessages, loadSessions } from '../domains/sessions/operations.ts'
+import type { Db } from '../platform/database.ts'
+import type { Ref } from '../platform/ids.ts'
+
+const refKey = (ref: Ref) => `${ref.projectId}/${ref.id}`
+
+/** Rows by reference, in one statement however many are asked for; null where there is none. */
+function byRef<Row extends Ref>(load: (refs: readonly Ref[]) => Promise<Row[]>) {
+  return new DataLoader<Ref, Row | null, string>(
+    async (refs) => {
+      const rows = new Map((await load(refs)).map((row) => [refKey(row), row]))
+      return refs.map((ref) => rows.get(refKey(ref)) ?? null)
+    },
+    { cacheKeyFn: refKey },
+  )
+}
+
+function byId<Row extends { id: string }>(load: (ids: readonly string[]) => Promise<Row[]>) {
+  return new DataLoader<string, Row | null>(async (ids) => {
+    const rows = new Map((await load(ids)).map((row) => [row.id, row]))
+    return ids.map((id) => rows.get(id) ?? null)
+  })
+}
+
+/** Lists of children by their parent's id, in one statement. */
+function childrenOf<Row>(
+  load: (ids: readonly string[]) => Promise<Row[]>,
+  parentOf: (row: Row) => string | null,
+) {
+  return new DataLoader<string, Row[]>(async (ids) => {
+    const lists = new Map<string, Row[]>(ids.map((id) => [id, []]))
+    for (const row of await load(ids)) lists.get(parentOf(row) ?? '')?.push(row)
+    return ids.map((id) => lists.get(id) ?? [])
+  })
+}
+
+/** What keeps nested reads at a bounded number of statements: one batch a type and request. */
+export function createLoaders(db: Db) {
+  return {
+    project: byId((ids) => loadProjects(db, ids)),
+    projectLoad: byId((ids) => loadProjectLoads(db, ids)),
+    session: byRef((refs) => loadSessions(db, refs)),
+    message: byRef((refs) => loadMessages(db, refs)),
+    run: byRef((refs) => loadRuns(db, refs)),
+    route: byRef((refs) => loadRoutes(db, refs)),
+    approval: byRef((refs) => loadApprovals(db, refs)),
+    approvalsOfRun: childrenOf(
+      (ids) => loadApprovalsOfRuns(db, ids),
+      (row) => row.runId,
+    ),
+    runtime: byRef((refs) => loadRuntimes(db, refs)),
+    runtimesOfProject: childrenOf(
+      (ids) => loadRuntimesOfProjects(db, ids),
+      (row) => row.projectId,
+    ),
+    principal: byId((ids) => loadPrincipals(db, ids)),
+    token: byId((ids) => loadTokens(db, ids)),
+    tokensOfPrincipal: childrenOf(
+      (ids) => loadTokensOfPrincipals(db, ids),
+      (row) => row.principalId,
+    ),
+    grantsOfPrincipal: childrenOf(
+      (ids) => loadGrantsOfPrincipals(db, ids),
+      (row) => row.principalId,
+    ),
+    grantsOfToken: childrenOf(
+      (ids) => loadGrantsOfTokens(db, ids),
+      (row) => row.tokenId,
+    ),
+  }
+}
+
+export type Loaders = ReturnType<typeof createLoaders>

@@ -1,0 +1,50 @@
+import type { Clock } from './clock.ts'
+import type { Db, Tx } from './database.ts'
+import type { Ids } from './ids.ts'
+import type { Hint, Wake } from './wake.ts'
+
+/** What every operation works with: the database, time, identities, and the way to wake watchers. */
+export interface Platform {
+  db: Db
+  clock: Clock
+  ids: Ids
+  wake: Wake
+}
+
+/** One open transaction, its one moment in time, and the hints that go out when (and only when) it has committed. */
+export interface Unit {
+  tx: Tx
+  now: Date
+  ids: Ids
+  hint(hint: Hint): void
+}
+
+const conflicts = new Set(['40001', '40P01', 'P2034'])
+const attempts = 5
+
+/** Whether the database gave up on a transaction only because of its neighbours. */
+function isConflict(error: unknown): boolean {
+  const e = error as { code?: string; meta?: { code?: string }; cause?: { originalCode?: string } } | null
+  return [e?.code, e?.meta?.code, e?.cause?.originalCode].some((code) => code && conflicts.has(code))
+}
+
+/**
+ * The only way to write. Runs `work` in one READ COMMITTED transaction, again (at most 5 times) when the database
+ * reports a serialization conflict or a deadlock, and sends the collected hints after the commit. What `work` throws
+ * rolls everything back.
+ */
+export async function transact<T>(platform: Platform, work: (unit: Unit) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    const hints: Hint[] = []
+    try {
+      const result = await platform.db.$transaction(
+        (tx) => work({ tx, now: platform.clock.now(), ids: platform.ids, hint: (hint) => hints.push(hint) }),
+        { maxWait: 10_000, timeout: 30_000 },
+      )
+      platform.wake.send(hints)
+      return result
+    } catch (error) {
+      if (attempt >= attempts || !isConflict(error)) throw error
+    }
+  }
+}
