@@ -73,7 +73,9 @@ export const en = {
   },
   table: {
     rows: 'Rows',
-    sortedUp: 'sorted ascending',
-    sortedDown: 'sorted descending',
+    next: 'Next row',
+    previous: 'Previous row',
+    open: 'Open the row',
+    select: 'Select the row',
   },
 } as const

@@ -76,7 +76,9 @@ export const zh: SameKeys<typeof en> = {
   },
   table: {
     rows: '行',
-    sortedUp: '升序',
-    sortedDown: '降序',
+    next: '下一行',
+    previous: '上一行',
+    open: '打开该行',
+    select: '选择该行',
   },
 }
