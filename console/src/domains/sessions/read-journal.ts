@@ -1,0 +1,119 @@
+import type { TadaDocumentNode } from 'gql.tada'
+import { print } from 'graphql'
+import { apiHeaders } from '../../data/client.ts'
+import { graphql } from '../../data/graphql.ts'
+import type { EventFilter, JournalPage } from './event-window.ts'
+import { SessionEventFields } from './session-event.ts'
+
+/** Events a page asks for; the server allows 500. */
+export const PAGE = 200
+/** Events a filtered page may look through before it answers, so that a filter without hits stays quick. */
+const SCAN = 10_000
+
+const EventPageFields = graphql(
+  `
+  fragment EventPageFields on EventPage @_unmask {
+    cursor
+    hasMore
+    latest
+    earliest
+    events { ...SessionEventFields }
+  }
+`,
+  [SessionEventFields],
+)
+
+const EarlierEvents = graphql(
+  `
+  query EarlierEvents($id: ID!, $before: Int, $last: Int!, $filter: SessionEventFilter, $scanLimit: Int) {
+    session(id: $id) {
+      id
+      eventsBefore(before: $before, last: $last, filter: $filter, scanLimit: $scanLimit) { ...EventPageFields }
+    }
+  }
+`,
+  [EventPageFields],
+)
+
+const LaterEvents = graphql(
+  `
+  query LaterEvents($id: ID!, $after: Int!, $first: Int!, $filter: SessionEventFilter, $scanLimit: Int) {
+    session(id: $id) {
+      id
+      events(after: $after, first: $first, filter: $filter, scanLimit: $scanLimit) { ...EventPageFields }
+    }
+  }
+`,
+  [EventPageFields],
+)
+
+/** Thrown by the readers; `code` is the server's, or NETWORK. */
+export class JournalError extends Error {
+  readonly code: string
+  constructor(code: string, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Pages of the journal stay out of the normalized cache: a long history would only fill it. */
+async function ask<Data, Variables>(
+  document: TadaDocumentNode<Data, Variables>,
+  variables: Variables,
+): Promise<Data> {
+  const response = await fetch('/graphql', {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'content-type': 'application/json', accept: 'application/json', ...apiHeaders },
+    body: JSON.stringify({ query: print(document), variables }),
+  }).catch((cause: unknown) => {
+    throw new JournalError('NETWORK', String(cause))
+  })
+  const answer = (await response.json().catch(() => null)) as {
+    data?: Data | null
+    errors?: { message: string; extensions?: { code?: string } }[]
+  } | null
+  const error = answer?.errors?.[0]
+  if (error !== undefined) throw new JournalError(error.extensions?.code ?? 'INTERNAL', error.message)
+  if (answer?.data == null) throw new JournalError('NETWORK', `HTTP ${response.status}`)
+  return answer.data
+}
+
+function scanOf(filter: EventFilter) {
+  const filtered = filter.types.length > 0 || filter.runIds.length > 0
+  if (!filtered) return {}
+  return {
+    scanLimit: SCAN,
+    filter: {
+      ...(filter.types.length > 0 ? { types: [...filter.types] } : {}),
+      ...(filter.runIds.length > 0 ? { runIds: [...filter.runIds] } : {}),
+    },
+  }
+}
+
+/** The last events before a sequence (exclusive), or of the whole journal when it is null. */
+export async function readBefore(
+  id: string,
+  before: number | null,
+  filter: EventFilter,
+  last = PAGE,
+): Promise<JournalPage> {
+  const data = await ask(EarlierEvents, { id, before, last, ...scanOf(filter) })
+  return pageOf(data.session?.eventsBefore)
+}
+
+/** The first events after a sequence (exclusive). */
+export async function readAfter(
+  id: string,
+  after: number,
+  filter: EventFilter,
+  first = PAGE,
+): Promise<JournalPage> {
+  const data = await ask(LaterEvents, { id, after, first, ...scanOf(filter) })
+  return pageOf(data.session?.events)
+}
+
+function pageOf(page: JournalPage | undefined): JournalPage {
+  if (page === undefined) throw new JournalError('NOT_FOUND', 'session')
+  return page
+}

@@ -1,0 +1,68 @@
+import type { ResultOf } from 'gql.tada'
+import { graphql } from '../../data/graphql.ts'
+
+/** An approval as every place that can answer it needs it. */
+export const ApprovalFields = graphql(`
+  fragment ApprovalFields on Approval @_unmask {
+    id
+    kind
+    title
+    payload
+    options
+    defaultDecision
+    state
+    decision
+    note
+    createdAt
+    expiresAt
+    decidedAt
+    decidedBy { id name }
+    run { id number state }
+    allowedActions { action allowed reason }
+  }
+`)
+
+/** One event of the journal as the timeline, the event panel and the transcript read it. */
+export const SessionEventFields = graphql(
+  `
+  fragment SessionEventFields on SessionEvent @_unmask {
+    __typename
+    id
+    sequence
+    runSequence
+    runId
+    run { id number }
+    type
+    payload
+    at
+    detail {
+      __typename
+      ... on SessionStateDetail { sessionState: state generation title actor { id name } }
+      ... on MessageDetail { message { id text authority at author { id name } answers { id } } }
+      ... on RouteDetail { route { id target relation protocol source reasons confidence } }
+      ... on RunStateDetail {
+        runState: state
+        failureCode
+        failureMessage
+        effects
+        reason
+        runtime { id name }
+        actor { id name }
+      }
+      ... on ApprovalDetail { decision approval { ...ApprovalFields } }
+      ... on SteerDetail { text actor { id name } }
+      ... on ToolDetail { tool callId ok summary }
+      ... on TextDetail { text }
+      ... on UsageDetail {
+        usage { inputTokens outputTokens cachedTokens modelCalls toolCalls milliseconds }
+      }
+    }
+  }
+`,
+  [ApprovalFields],
+)
+
+export type SessionEvent = ResultOf<typeof SessionEventFields>
+export type SessionEventType = SessionEvent['type']
+export type ApprovalView = ResultOf<typeof ApprovalFields>
+export type RunState = ApprovalView['run']['state']
