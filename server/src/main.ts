@@ -1,0 +1,84 @@
+import { createApp } from './app.ts'
+import { systemClock } from './platform/clock.ts'
+import { type Config, ConfigError, readConfig } from './platform/config.ts'
+import { DataDirectoryError, openDataDirectory } from './platform/data-directory.ts'
+import { openDatabase } from './platform/database.ts'
+import { systemIds } from './platform/ids.ts'
+import { closeOnSignals, createLifecycle, type Lifecycle } from './platform/lifecycle.ts'
+import { createLogger, type Logger } from './platform/logger.ts'
+import { MigrationError, migrate } from './platform/migrations.ts'
+import { NoPostgresError } from './platform/postgres/binaries.ts'
+import { signal } from './platform/postgres/processes.ts'
+import { type Postgres, startPostgres } from './platform/postgres/supervisor.ts'
+
+/** Where the data is, for start and health to say. */
+function describe(postgres: Postgres | null, config: Config): string {
+  if (!postgres) return `Database: ${new URL(config.databaseUrl ?? '').host || 'DATABASE_URL'} (DATABASE_URL)`
+  return `Database: embedded PostgreSQL ${postgres.major}${postgres.notice ? `; ${postgres.notice}` : ''}`
+}
+
+/** What a person can act on is one line; anything else keeps its stack. */
+function explain(error: unknown, config: Config): string {
+  const { code, message, stack } = error as NodeJS.ErrnoException
+  const told = [DataDirectoryError, MigrationError, NoPostgresError].some((type) => error instanceof type)
+  if (told) return message
+  if (code === 'EADDRINUSE')
+    return `${config.host}:${config.port} is in use: end what listens there, or set WHEELHOUSE_PORT`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return `${config.host} is not an address of this machine: set WHEELHOUSE_HOST to one`
+  if (code === 'EACCES' && (error as { syscall?: string }).syscall === 'listen')
+    return `port ${config.port} is not open to this user: set WHEELHOUSE_PORT to 1024 or above`
+  if (config.databaseUrl && (code === 'ECONNREFUSED' || code === 'ETIMEDOUT' || code?.startsWith('28')))
+    return `DATABASE_URL can't be used: ${message || code}`
+  return stack ?? String(error)
+}
+
+/** Opens one thing after the other and registers how each is closed, so that a failure leaves nothing half-open. */
+async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise<void> {
+  let postgres: Postgres | null = null
+  closeOnSignals(lifecycle, log, () => {
+    if (postgres?.pid) signal(postgres.pid, 'SIGQUIT')
+  })
+  const directory = await openDataDirectory(config.dataDirectory)
+  lifecycle.opened('data directory', () => directory.release())
+  if (!config.databaseUrl) {
+    postgres = await startPostgres({ dataDirectory: directory.path, log })
+    lifecycle.opened('PostgreSQL', postgres.stop, 50_000)
+  }
+  const databaseUrl = config.databaseUrl ?? postgres?.url ?? ''
+  const { applied } = await migrate(databaseUrl)
+  if (applied.length > 0) log.info({ applied }, 'migrations applied')
+  const db = openDatabase(databaseUrl)
+  lifecycle.opened('database connections', () => db.$disconnect())
+  const app = await createApp({ db, databaseUrl, config, clock: systemClock, ids: systemIds, log })
+  lifecycle.opened('server', () => app.close(), 12_000)
+  const { url } = await app.listen(config.port, config.host)
+  directory.announce(url)
+  process.stdout.write(`${describe(postgres, config)}\nWheelhouse is ready at ${config.publicUrl ?? url}\n`)
+}
+
+async function main(): Promise<void> {
+  let config: Config
+  try {
+    config = readConfig(process.env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    for (const line of error.lines) process.stderr.write(`${line}\n`)
+    process.exit(1)
+  }
+  const log = createLogger(config.logLevel)
+  const lifecycle = createLifecycle(log)
+  try {
+    await lifecycle.start(() => serve(config, log, lifecycle))
+  } catch (error) {
+    // Whoever asked for the stop ends the process once everything is closed.
+    if (lifecycle.closing) return
+    process.stderr.write(`${explain(error, config)}\n`)
+    await lifecycle.close()
+    process.exit(1)
+  }
+}
+
+// Files made from now on are the owner's alone.
+process.umask(0o077)
+await main()
