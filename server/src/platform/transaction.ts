@@ -9,6 +9,8 @@ export interface Platform {
   clock: Clock
   ids: Ids
   wake: Wake
+  /** 256 bits of this installation, from which run tokens are derived. */
+  secret: Uint8Array
 }
 
 /** One open transaction, its one moment in time, and the hints that go out when (and only when) it has committed. */

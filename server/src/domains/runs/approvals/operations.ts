@@ -1,0 +1,195 @@
+import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import { encodeId, type Ref } from '../../../platform/ids.ts'
+import { append, type Json } from '../../../platform/journal.ts'
+import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
+import { jsonFlaw } from '../../../platform/strict-json.ts'
+import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
+import { audit } from '../../access/operations.ts'
+import { openInboxItem, settleAsks } from '../../delivery/operations.ts'
+import type { LockedSession } from '../../sessions/operations.ts'
+import { checkSize, lockFenced, publicId, recordingStaleWrites, signal } from '../operations.ts'
+import * as rules from '../rules.ts'
+import * as runs from '../store.ts'
+import * as store from './store.ts'
+
+const inboxKinds = {
+  TOOL: 'TOOL_APPROVAL',
+  PLAN: 'PLAN_APPROVAL',
+  HANDOFF: 'PLAN_APPROVAL',
+  QUESTION: 'QUESTION',
+} as const
+
+export interface RequestApproval extends rules.Ask {
+  runId: Ref
+  runToken: string
+  title: string
+  payload: Json
+}
+
+/** Suspends a run with one ask: a row with a deadline and a default, an event, and an item in the owners' inbox. */
+export function requestApproval(platform: Platform, call: Call, input: RequestApproval) {
+  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
+    transactOnce(platform, call, async (unit) => {
+      const { session, run } = await lockFenced(
+        platform,
+        unit,
+        call.viewer,
+        input.runId,
+        input.runToken,
+        'ask',
+      )
+      const flaw = jsonFlaw(input.payload)
+      if (flaw) {
+        throw new Refusal('INVALID_EVENT_PAYLOAD', 'The payload is not strict JSON.', {
+          issues: [{ path: ['payload', ...flaw.path], message: flaw.message }],
+        })
+      }
+      const ask = accept(rules.completeAsk(input, unit.now, session.approvalTtlMs))
+      const approvalId = unit.ids.next()
+      const payload = {
+        approvalId: publicId('Approval', run.projectId, approvalId),
+        kind: input.kind,
+        title: input.title,
+        payload: input.payload,
+        options: ask.options,
+        defaultDecision: ask.defaultDecision,
+        expiresAt: ask.expiresAt.toISOString(),
+      }
+      checkSize(payload, session.maxEventBytes, ['payload'])
+      await store.insertApproval(unit.tx, {
+        projectId: run.projectId,
+        id: approvalId,
+        sessionId: session.id,
+        runId: run.id,
+        kind: input.kind,
+        title: input.title,
+        payload: input.payload,
+        options: ask.options,
+        defaultDecision: ask.defaultDecision,
+        expiresAt: ask.expiresAt,
+        now: unit.now,
+      })
+      const remaining = run.deadlineAt ? Math.max(0, run.deadlineAt.getTime() - unit.now.getTime()) : null
+      await runs.markWaiting(unit.tx, run, remaining)
+      await append(unit, session, run.id, [
+        { type: 'APPROVAL_REQUESTED', subjectId: approvalId, payload },
+        ...(run.state === 'RUNNING'
+          ? [{ type: 'RUN_WAITING' as const, payload: { state: 'WAITING_APPROVAL' } }]
+          : []),
+      ])
+      await openInboxItem(unit, {
+        projectId: run.projectId,
+        kind: inboxKinds[input.kind],
+        title: input.title,
+        why: session.title,
+        sessionId: session.id,
+        runId: run.id,
+        approvalId,
+        deadlineAt: ask.expiresAt,
+        defaultDecision: ask.defaultDecision,
+      })
+      return { projectId: run.projectId, runId: run.id, approvalId }
+    }),
+  )
+}
+
+/** Answers an ask with one of its options. The first answer wins; a later one is CONFLICT with what was decided. */
+export function resolveApproval(
+  platform: Platform,
+  call: Call,
+  input: { approvalId: Ref; decision: string; note?: string | undefined },
+) {
+  return transactOnce(platform, call, async (unit) => {
+    const { approval, session, run } = await lockApproval(unit, input.approvalId)
+    if (!approval.options.includes(input.decision)) {
+      throw new Refusal('INVALID_INPUT', 'The decision is not one of the options.', {
+        issues: [{ path: ['decision'], message: `must be one of: ${approval.options.join(', ')}` }],
+      })
+    }
+    decideOrConflict(approval, 'answer')
+    await settle(unit, session, run, approval, {
+      state: 'ANSWERED',
+      decision: input.decision,
+      note: input.note ?? null,
+      by: call.viewer.principalId,
+    })
+    await audit(unit, call, {
+      action: 'approval.resolve',
+      subject: { type: 'Approval', projectId: run.projectId, id: approval.id },
+      reason: input.note,
+      detail: { decision: input.decision },
+    })
+    return { projectId: run.projectId, approvalId: approval.id, runId: run.id }
+  })
+}
+
+/** Applies the declared default of an ask whose deadline has passed. Nothing happens when it was answered meanwhile. */
+export function expireApproval(platform: Platform, ref: Ref): Promise<boolean> {
+  return transact(platform, async (unit) => {
+    const approval = await store.approvalByRef(unit.tx, ref)
+    if (!approval) return false
+    const locked = await lockApproval(unit, ref)
+    if (locked.approval.state !== 'OPEN' || locked.approval.expiresAt > unit.now) return false
+    await settle(unit, locked.session, locked.run, locked.approval, {
+      state: 'EXPIRED',
+      decision: locked.approval.defaultDecision,
+      note: null,
+      by: null,
+    })
+    return true
+  })
+}
+
+async function lockApproval(unit: Unit, ref: Ref) {
+  const seen = await store.approvalByRef(unit.tx, ref)
+  const locked = seen && (await runs.lockRun(unit.tx, { projectId: ref.projectId, id: seen.runId }))
+  // Read again under the session's lock: what was seen before it may be answered by now.
+  const approval = locked && (await store.approvalByRef(unit.tx, ref))
+  if (!locked || !approval) throw notFound()
+  return { ...locked, approval: approval as typeof approval & { state: rules.ApprovalState } }
+}
+
+function decideOrConflict(
+  approval: runs.ApprovalRow & { state: rules.ApprovalState },
+  verb: rules.ApprovalVerb,
+): void {
+  const next = rules.decideApproval(approval, verb)
+  if (next instanceof Refusal) {
+    throw new Refusal('CONFLICT', next.message, {
+      current: { type: 'Approval', projectId: approval.projectId, id: approval.id },
+    })
+  }
+}
+
+async function settle(
+  unit: Unit,
+  session: LockedSession,
+  run: runs.LockedRun,
+  approval: runs.ApprovalRow,
+  d: { state: 'ANSWERED' | 'EXPIRED'; decision: string; note: string | null; by: string | null },
+): Promise<void> {
+  await store.decide(unit.tx, approval, { ...d, now: unit.now })
+  const last = run.openApprovals === 1
+  const deadlineAt = new Date(unit.now.getTime() + (run.remainingMs ?? session.runTimeoutMs))
+  await runs.markAnswered(unit.tx, run, last, deadlineAt, unit.now)
+  const approvalId = publicId('Approval', run.projectId, approval.id)
+  await append(unit, session, run.id, [
+    {
+      type: d.state === 'ANSWERED' ? 'APPROVAL_ANSWERED' : 'APPROVAL_EXPIRED',
+      subjectId: approval.id,
+      payload: {
+        approvalId,
+        decision: d.decision,
+        note: d.note,
+        by: d.by && encodeId({ type: 'Principal', id: d.by }),
+      },
+    },
+    ...(last ? [{ type: 'RUN_RESUMED' as const, payload: { state: 'RUNNING' } }] : []),
+  ])
+  await settleAsks(unit, run.projectId, [approval.id], d.by)
+  await signal(unit, run, 'APPROVAL_RESOLVED', {
+    approvalId: approval.id,
+    decision: d.decision,
+    note: d.note,
+  })
+}

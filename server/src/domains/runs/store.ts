@@ -1,0 +1,357 @@
+import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import type { Ref } from '../../platform/ids.ts'
+import { canonicalJson } from '../../platform/strict-json.ts'
+import { type LockedSession, lockedSessionColumns } from '../sessions/operations.ts'
+import { maxCount, type RunState, type Usage } from './rules.ts'
+
+type Reader = Db | Tx
+export type RunRow = Prisma.RunGetPayload<object>
+export type ApprovalRow = Prisma.ApprovalGetPayload<object>
+export type RuntimeRow = Prisma.RuntimeGetPayload<object>
+export type RouteRow = Prisma.RouteDecisionGetPayload<object>
+
+const ids = (refs: readonly Ref[]) => ({
+  projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
+  id: { in: refs.map((ref) => ref.id) },
+})
+export const runsByRef = (db: Reader, refs: readonly Ref[]) => db.run.findMany({ where: ids(refs) })
+export const approvalsByRef = (db: Reader, refs: readonly Ref[]) => db.approval.findMany({ where: ids(refs) })
+export const runtimesByRef = (db: Reader, refs: readonly Ref[]) => db.runtime.findMany({ where: ids(refs) })
+export const routesByRef = (db: Reader, refs: readonly Ref[]) =>
+  db.routeDecision.findMany({ where: ids(refs) })
+export const approvalsOfRuns = (db: Reader, runIds: readonly string[]) =>
+  db.approval.findMany({
+    where: { runId: { in: [...runIds] } },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  })
+export const runtimesOfProjects = (db: Reader, projectIds: readonly string[]) =>
+  db.runtime.findMany({
+    where: { projectId: { in: [...projectIds] } },
+    orderBy: [{ name: 'asc' }, { id: 'asc' }],
+    take: 500,
+  })
+
+/** A run locked together with its session, session first. */
+export interface LockedRun extends Ref {
+  sessionId: string
+  number: number
+  state: RunState
+  runtimeId: string
+  runtimePrincipalId: string
+  messageId: string
+  tokenGeneration: number
+  openApprovals: number
+  rejectedWrites: number
+  deadlineAt: Date | null
+  remainingMs: number | null
+  offerExpiresAt: Date
+}
+export async function lockRun(tx: Tx, ref: Ref): Promise<{ session: LockedSession; run: LockedRun } | null> {
+  // The session first, by itself: a statement that locks two rows promises no order.
+  const sessions = await tx.$queryRaw<LockedSession[]>(Prisma.sql`
+    SELECT ${lockedSessionColumns}
+      FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
+     WHERE s.project_id = ${ref.projectId}::uuid
+       AND s.id = (SELECT session_id FROM runs WHERE project_id = ${ref.projectId}::uuid AND id = ${ref.id}::uuid)
+       FOR UPDATE OF s`)
+  const session = sessions[0]
+  if (!session) return null
+  const runs = await tx.$queryRaw<LockedRun[]>`
+    SELECT r.project_id AS "projectId", r.id, r.session_id AS "sessionId", r.number, r.state, r.runtime_id AS "runtimeId",
+           t.principal_id AS "runtimePrincipalId", r.message_id AS "messageId", r.token_generation AS "tokenGeneration",
+           r.open_approvals AS "openApprovals", r.rejected_writes AS "rejectedWrites", r.deadline_at AS "deadlineAt",
+           r.remaining_ms AS "remainingMs", r.offer_expires_at AS "offerExpiresAt"
+      FROM runs r JOIN runtimes t ON t.project_id = r.project_id AND t.id = r.runtime_id
+     WHERE r.project_id = ${ref.projectId}::uuid AND r.id = ${ref.id}::uuid FOR UPDATE OF r`
+  return runs[0] ? { session, run: runs[0] } : null
+}
+
+// --- Submitting -------------------------------------------------------------------------------------------------------
+
+export interface NewTurn {
+  session: Ref
+  runId: string
+  routeId: string
+  messageId: string
+  signalId: string
+  authorId: string
+  authority: string
+  text: string
+  words: string
+  title: string | null
+  protocol: string
+  model: string | null
+  thinkingLevel: string | null
+  runtimeId: string | null
+  now: Date
+  seenSince: Date
+  offerExpiresAt: Date
+  maxConcurrentRuns: number
+  messagePayload: unknown
+  routePayload: unknown
+  offerPayload: unknown
+}
+export interface TurnResult {
+  cursor: number | null
+  tookRuntime: boolean
+  tookSlot: boolean
+  runtimeId: string | null
+}
+
+/**
+ * Everything a turn writes, in one statement: the runtime's slot (the connected one with the fewest live runs, or the
+ * one asked for), the project's slot, route, message, run, its three events and the offer. What it could not take it
+ * reports; the caller then rolls all of it back. The session is locked by the caller; runtime before project.
+ */
+export async function insertTurn(tx: Tx, t: NewTurn): Promise<TurnResult> {
+  const p = t.session.projectId
+  const rows = await tx.$queryRaw<TurnResult[]>(Prisma.sql`
+    WITH free AS (
+      SELECT id FROM runtimes
+       WHERE project_id = ${p}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
+         AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs
+       ORDER BY live_runs, id LIMIT 1 FOR UPDATE
+    ), rt AS (
+      UPDATE runtimes r SET live_runs = r.live_runs + 1, last_signal = r.last_signal + 1
+        FROM free WHERE r.project_id = ${p}::uuid AND r.id = free.id AND r.live_runs < r.max_concurrent_runs
+      RETURNING r.id, r.last_signal
+    ), slot AS (
+      UPDATE project_load l SET live_runs = l.live_runs + 1 FROM rt
+       WHERE l.project_id = ${p}::uuid AND l.live_runs < ${t.maxConcurrentRuns}::int RETURNING 1 AS one
+    ), s AS (
+      UPDATE sessions s SET last_sequence = s.last_sequence + 3, run_count = s.run_count + 1, message_count = s.message_count + 1,
+             live_runs = s.live_runs + 1, last_run_id = ${t.runId}::uuid, last_run_state = 'OFFERED',
+             last_activity_at = ${t.now}::timestamptz, title = coalesce(${t.title}, s.title)
+        FROM slot WHERE s.project_id = ${p}::uuid AND s.id = ${t.session.id}::uuid
+      RETURNING s.last_sequence - 3 AS base, s.run_count
+    ), route AS (
+      INSERT INTO route_decisions (project_id, id, session_id, run_id, target, relation, protocol, source, reasons, warnings, candidates, at)
+      SELECT ${p}::uuid, ${t.routeId}::uuid, ${t.session.id}::uuid, ${t.runId}::uuid, 'AGENT', 'SIDE_CHAT', ${t.protocol}, 'DEFAULT',
+             '{}'::text[], '{}'::text[], '[]'::jsonb, ${t.now}::timestamptz FROM s
+    ), message AS (
+      INSERT INTO messages (project_id, id, session_id, sequence, author_id, authority, run_id, text, search, at)
+      SELECT ${p}::uuid, ${t.messageId}::uuid, ${t.session.id}::uuid, s.base + 1, ${t.authorId}::uuid, ${t.authority}, ${t.runId}::uuid,
+             ${t.text}, to_tsvector('simple', ${t.words}), ${t.now}::timestamptz FROM s
+    ), run AS (
+      INSERT INTO runs (project_id, id, session_id, number, state, relation, route_id, runtime_id, message_id, submitted_by, model,
+                        thinking_level, last_sequence, offered_at, offer_expires_at)
+      SELECT ${p}::uuid, ${t.runId}::uuid, ${t.session.id}::uuid, s.run_count, 'OFFERED', 'SIDE_CHAT', ${t.routeId}::uuid, rt.id,
+             ${t.messageId}::uuid, ${t.authorId}::uuid, ${t.model}, ${t.thinkingLevel}, 3, ${t.now}::timestamptz,
+             ${t.offerExpiresAt}::timestamptz FROM s, rt
+    ), x(n, type, payload, subject_id) AS (
+      VALUES (1, 'MESSAGE', ${canonicalJson(t.messagePayload)}::jsonb, ${t.messageId}::uuid),
+             (2, 'ROUTE_DECIDED', ${canonicalJson(t.routePayload)}::jsonb, ${t.routeId}::uuid),
+             (3, 'RUN_OFFERED', ${canonicalJson(t.offerPayload)}::jsonb, NULL)
+    ), events AS (
+      INSERT INTO session_events (project_id, session_id, sequence, run_id, run_sequence, type, payload, at)
+      SELECT ${p}::uuid, ${t.session.id}::uuid, s.base + x.n, ${t.runId}::uuid, x.n, x.type, x.payload, ${t.now}::timestamptz FROM x, s
+    ), feed AS (
+      INSERT INTO project_events (project_id, type, session_id, run_id, subject_id, payload, at)
+      SELECT ${p}::uuid, x.type, ${t.session.id}::uuid, ${t.runId}::uuid, x.subject_id,
+             x.payload || jsonb_build_object('sequence', s.base + x.n), ${t.now}::timestamptz
+        FROM x, s WHERE x.n <> 2 ORDER BY x.n
+    ), signal AS (
+      INSERT INTO runtime_signals (project_id, id, runtime_id, position, kind, session_id, run_id, payload, created_at)
+      SELECT ${p}::uuid, ${t.signalId}::uuid, rt.id, rt.last_signal, 'RUN_OFFER', ${t.session.id}::uuid, ${t.runId}::uuid, '{}'::jsonb,
+             ${t.now}::timestamptz FROM rt, s
+    )
+    SELECT (SELECT base + 3 FROM s) AS cursor, EXISTS (SELECT 1 FROM rt) AS "tookRuntime", EXISTS (SELECT 1 FROM slot) AS "tookSlot",
+           (SELECT id FROM rt) AS "runtimeId"`)
+  return rows[0] as TurnResult
+}
+
+// --- Changing a run ---------------------------------------------------------------------------------------------------
+
+export const markStarted = (
+  tx: Tx,
+  run: Ref,
+  generation: number,
+  deadlineAt: Date | null,
+  now: Date,
+) => tx.$executeRaw`
+  WITH r AS (
+    UPDATE runs SET state = CASE WHEN state = 'OFFERED' THEN 'RUNNING' ELSE state END, token_generation = ${generation},
+           started_at = coalesce(started_at, ${now}::timestamptz), last_seen_at = ${now}::timestamptz,
+           deadline_at = CASE WHEN state = 'OFFERED' THEN ${deadlineAt}::timestamptz ELSE deadline_at END
+     WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid RETURNING project_id, session_id, id, state
+  )
+  UPDATE sessions s SET last_run_state = r.state FROM r WHERE s.project_id = r.project_id AND s.id = r.session_id AND s.last_run_id = r.id`
+
+export const markWaiting = (tx: Tx, run: Ref, remainingMs: number | null) => tx.$executeRaw`
+  WITH r AS (
+    UPDATE runs SET state = 'WAITING_APPROVAL', open_approvals = open_approvals + 1, deadline_at = NULL,
+           remaining_ms = coalesce(${remainingMs}::int, remaining_ms)
+     WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid RETURNING project_id, session_id, id, state
+  ), s AS (
+    UPDATE sessions s SET open_approvals = open_approvals + 1, last_run_state = CASE WHEN s.last_run_id = r.id THEN r.state ELSE s.last_run_state END
+      FROM r WHERE s.project_id = r.project_id AND s.id = r.session_id RETURNING s.project_id
+  )
+  UPDATE project_load l SET open_approvals = l.open_approvals + 1 FROM s WHERE l.project_id = s.project_id`
+
+/** One ask less; the run is RUNNING again after the last, its clock going on. */
+export const markAnswered = (
+  tx: Tx,
+  run: Ref,
+  last: boolean,
+  deadlineAt: Date | null,
+  now: Date,
+) => tx.$executeRaw`
+  WITH r AS (
+    UPDATE runs SET open_approvals = open_approvals - 1,
+           state = CASE WHEN ${last} THEN 'RUNNING' ELSE state END,
+           deadline_at = CASE WHEN ${last} THEN ${deadlineAt}::timestamptz END,
+           remaining_ms = CASE WHEN ${last} THEN NULL ELSE remaining_ms END,
+           last_seen_at = CASE WHEN ${last} THEN ${now}::timestamptz ELSE last_seen_at END
+     WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid RETURNING project_id, session_id, id, state
+  ), s AS (
+    UPDATE sessions s SET open_approvals = open_approvals - 1, last_run_state = CASE WHEN s.last_run_id = r.id THEN r.state ELSE s.last_run_state END
+      FROM r WHERE s.project_id = r.project_id AND s.id = r.session_id RETURNING s.project_id
+  )
+  UPDATE project_load l SET open_approvals = l.open_approvals - 1 FROM s WHERE l.project_id = s.project_id`
+
+export interface Ending {
+  state: RunState
+  completion?: string | undefined
+  failureCode?: string | undefined
+  failureMessage?: string | undefined
+  answerId?: string | undefined
+  endedBy?: string | undefined
+  reason?: string | undefined
+  usage?: Usage
+  /** Set for an end whose effects are known by its kind; otherwise `effects` is passed computed. */
+  effects: string
+}
+
+/** How much a run began, was allowed, and has a result of: what its effects are judged by. */
+export async function effectCounts(
+  tx: Tx,
+  run: Ref,
+): Promise<{ calls: number; allowed: number; results: number }> {
+  const rows = await tx.$queryRaw<{ calls: number; allowed: number; results: number }[]>`
+    SELECT tool_calls_seen AS calls, tool_results_seen AS results,
+           (SELECT count(*)::int FROM approvals a WHERE a.project_id = r.project_id AND a.run_id = r.id AND a.kind = 'TOOL'
+              AND a.decision = 'allow') AS allowed
+      FROM runs r WHERE r.project_id = ${run.projectId}::uuid AND r.id = ${run.id}::uuid`
+  return rows[0] ?? { calls: 0, allowed: 0, results: 0 }
+}
+
+/**
+ * Ends a run: its row, its open asks (withdrawn), the session's counts, the slots of runtime and project, and the offers
+ * nobody needs to hear any more. Returns the asks that were withdrawn.
+ */
+export async function endRun(tx: Tx, run: LockedRun, ending: Ending, now: Date): Promise<string[]> {
+  const rows = await tx.$queryRaw<{ id: string }[]>(Prisma.sql`
+    WITH asks AS (
+      UPDATE approvals SET state = 'WITHDRAWN', decided_at = ${now}::timestamptz
+       WHERE project_id = ${run.projectId}::uuid AND run_id = ${run.id}::uuid AND state = 'OPEN' RETURNING id
+    ), r AS (
+      UPDATE runs SET state = ${ending.state}, completion = ${ending.completion ?? null}, failure_code = ${ending.failureCode ?? null},
+             failure_message = ${ending.failureMessage ?? null}, effects = ${ending.effects}, answer_id = ${ending.answerId ?? null}::uuid,
+             ended_by = ${ending.endedBy ?? null}::uuid, end_reason = ${ending.reason ?? null}, ended_at = ${now}::timestamptz,
+             open_approvals = 0, deadline_at = NULL, remaining_ms = NULL, token_generation = token_generation + 1
+       WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid RETURNING id
+    ), s AS (
+      UPDATE sessions s SET live_runs = s.live_runs - 1, open_approvals = s.open_approvals - ${run.openApprovals}::int,
+             last_run_state = CASE WHEN s.last_run_id = ${run.id}::uuid THEN ${ending.state} ELSE s.last_run_state END
+       WHERE s.project_id = ${run.projectId}::uuid AND s.id = ${run.sessionId}::uuid RETURNING 1 AS one
+    ), heard AS (
+      UPDATE runtime_signals SET acknowledged_at = ${now}::timestamptz
+       WHERE project_id = ${run.projectId}::uuid AND runtime_id = ${run.runtimeId}::uuid AND run_id = ${run.id}::uuid
+         AND kind = 'RUN_OFFER' AND acknowledged_at IS NULL
+    ), t AS (
+      UPDATE runtimes t SET live_runs = t.live_runs - 1 FROM s
+       WHERE t.project_id = ${run.projectId}::uuid AND t.id = ${run.runtimeId}::uuid RETURNING 1 AS one
+    ), l AS (
+      UPDATE project_load l SET live_runs = l.live_runs - 1, open_approvals = l.open_approvals - ${run.openApprovals}::int FROM t
+       WHERE l.project_id = ${run.projectId}::uuid
+    )
+    SELECT id FROM asks`)
+  return rows.map((row) => row.id)
+}
+
+/** Counts what a batch of events says of tools, as a sign of life. */
+export const noteWrite = (tx: Tx, run: Ref, calls: number, results: number, now: Date) => tx.$executeRaw`
+  UPDATE runs SET tool_calls_seen = tool_calls_seen + ${calls}::int, tool_results_seen = tool_results_seen + ${results}::int,
+         last_seen_at = ${now}::timestamptz
+   WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`
+
+export const noteRejectedWrite = (tx: Tx, run: Ref) => tx.$executeRaw`
+  UPDATE runs SET rejected_writes = rejected_writes + 1 WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`
+
+/** Adds to a run's usage and to its session's. What was never reported stays null. */
+export const addUsage = (tx: Tx, run: LockedRun, usage: Usage) => {
+  const plus = (column: string, value: number | undefined) =>
+    Prisma.sql`${Prisma.raw(column)} = CASE WHEN ${value ?? null}::int IS NULL THEN ${Prisma.raw(column)} ELSE coalesce(${Prisma.raw(column)}, 0) + ${value ?? null}::int END`
+  const sets = Prisma.join([
+    plus('input_tokens', usage.inputTokens),
+    plus('output_tokens', usage.outputTokens),
+    plus('cached_tokens', usage.cachedTokens),
+    plus('model_calls', usage.modelCalls),
+    plus('tool_calls', usage.toolCalls),
+    plus('milliseconds', usage.milliseconds),
+  ])
+  return tx.$executeRaw(Prisma.sql`
+    WITH s AS (UPDATE sessions SET ${sets} WHERE project_id = ${run.projectId}::uuid AND id = ${run.sessionId}::uuid)
+    UPDATE runs SET ${sets} WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`)
+}
+
+/** The text that a run has streamed so far, joined. */
+export async function joinedDeltas(tx: Tx, run: LockedRun): Promise<string | null> {
+  const rows = await tx.$queryRaw<{ text: string | null }[]>`
+    SELECT string_agg(payload->>'text', '' ORDER BY sequence) AS text FROM session_events
+     WHERE project_id = ${run.projectId}::uuid AND session_id = ${run.sessionId}::uuid AND run_id = ${run.id}::uuid AND type = 'ANSWER_DELTA'`
+  return rows[0]?.text ?? null
+}
+
+/** Whether adding to a session's and a run's usage stays countable. The session's total is never below its runs'. */
+export async function usageFits(tx: Tx, run: LockedRun, usage: Usage): Promise<boolean> {
+  const row = await tx.session.findUnique({
+    where: { projectId_id: { projectId: run.projectId, id: run.sessionId } },
+    select: {
+      inputTokens: true,
+      outputTokens: true,
+      cachedTokens: true,
+      modelCalls: true,
+      toolCalls: true,
+      milliseconds: true,
+    },
+  })
+  return Object.entries(usage).every(([name, count]) => (row?.[name as keyof Usage] ?? 0) + count <= maxCount)
+}
+
+export const liveRunsOf = async (tx: Tx, session: Ref): Promise<string[]> =>
+  (
+    await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM runs WHERE project_id = ${session.projectId}::uuid AND session_id = ${session.id}::uuid AND ended_at IS NULL
+       ORDER BY number`
+  ).map((row) => row.id)
+
+// --- What time has made due -------------------------------------------------------------------------------------------
+
+export const dueOffers = (db: Reader, now: Date, most: number) => db.$queryRaw<Ref[]>`
+  SELECT project_id AS "projectId", id FROM runs WHERE state = 'OFFERED' AND offer_expires_at <= ${now}::timestamptz
+   ORDER BY offer_expires_at LIMIT ${most}`
+
+export const dueRuns = (db: Reader, now: Date, most: number) => db.$queryRaw<Ref[]>`
+  SELECT project_id AS "projectId", id FROM runs WHERE state = 'RUNNING' AND deadline_at <= ${now}::timestamptz
+   ORDER BY deadline_at LIMIT ${most}`
+
+const lost = (now: Date, readySince: Date) => Prisma.sql`
+  r.state = 'RUNNING' AND t.state = 'DISCONNECTED'
+  AND greatest(t.last_seen_at, r.last_seen_at, ${readySince}::timestamptz) + make_interval(secs => p.runtime_grace_ms / 1000.0) <= ${now}::timestamptz`
+
+/** RUNNING runs whose runtime has been silent beyond its grace. The disconnected runtimes bound the work. */
+export const lostRuns = (db: Reader, now: Date, readySince: Date, most: number) =>
+  db.$queryRaw<Ref[]>(Prisma.sql`
+  SELECT r.project_id AS "projectId", r.id
+    FROM runtimes t JOIN projects p ON p.id = t.project_id
+    JOIN runs r ON r.project_id = t.project_id AND r.runtime_id = t.id AND r.ended_at IS NULL
+   WHERE t.live_runs > 0 AND ${lost(now, readySince)} LIMIT ${most}`)
+
+export async function isLost(tx: Tx, run: Ref, now: Date, readySince: Date): Promise<boolean> {
+  const rows = await tx.$queryRaw<{ one: number }[]>(Prisma.sql`
+    SELECT 1 AS one FROM runs r JOIN projects p ON p.id = r.project_id
+      JOIN runtimes t ON t.project_id = r.project_id AND t.id = r.runtime_id
+     WHERE r.project_id = ${run.projectId}::uuid AND r.id = ${run.id}::uuid AND ${lost(now, readySince)}`)
+  return rows.length === 1
+}
