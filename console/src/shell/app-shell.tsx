@@ -1,5 +1,5 @@
 import { ActionIcon, Drawer } from '@mantine/core'
-import { Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { Provider, useQuery } from 'urql'
 import { apiClient } from '../data/client.ts'
@@ -115,41 +115,47 @@ function Frame() {
         <a className="shell-skip" href="#main">
           {t('nav.skip')}
         </a>
-        <a className="shell-brand" href="/">
-          <BrandMark /> {t('product')}
-        </a>
-        <header className="shell-top">
-          <ActionIcon
-            className="shell-burger"
-            variant="subtle"
-            color="gray"
-            aria-label={t('nav.open')}
-            onClick={() => setDrawer(true)}
-          >
-            <svg
-              width="16"
-              height="16"
-              viewBox="0 0 16 16"
-              stroke="currentColor"
-              strokeWidth="1.5"
-              aria-hidden="true"
+        <header className="shell-header">
+          <Link className="shell-brand" to="/">
+            <BrandMark /> {t('product')}
+          </Link>
+          <div className="shell-top">
+            <ActionIcon
+              className="shell-burger"
+              variant="subtle"
+              color="gray"
+              aria-label={t('nav.open')}
+              onClick={() => setDrawer(true)}
             >
-              <path d="M2 4h12M2 8h12M2 12h12" />
-            </svg>
-          </ActionIcon>
-          <Crumbs project={project} projects={projects} canCreate={capabilities.includes('project.create')} />
-          <span className="grow" />
-          <button
-            type="button"
-            className="shell-search"
-            onClick={() => setPalette(true)}
-            aria-label={t('palette.open')}
-          >
-            <span>{t('palette.open')}</span>
-            <kbd>{keyCap('mod+k')}</kbd>
-          </button>
-          <LiveIndicator />
-          <PreferencesMenu onKeyboard={() => setSheet(true)} />
+              <svg
+                width="16"
+                height="16"
+                viewBox="0 0 16 16"
+                stroke="currentColor"
+                strokeWidth="1.5"
+                aria-hidden="true"
+              >
+                <path d="M2 4h12M2 8h12M2 12h12" />
+              </svg>
+            </ActionIcon>
+            <Crumbs
+              project={project}
+              projects={projects}
+              canCreate={capabilities.includes('project.create')}
+            />
+            <span className="grow" />
+            <button
+              type="button"
+              className="shell-search"
+              onClick={() => setPalette(true)}
+              aria-label={t('palette.open')}
+            >
+              <span>{t('palette.open')}</span>
+              <kbd aria-hidden="true">{keyCap('mod+k')}</kbd>
+            </button>
+            <LiveIndicator />
+            <PreferencesMenu onKeyboard={() => setSheet(true)} />
+          </div>
         </header>
         <Navigation project={project} waiting={waiting} />
         <main className="shell-main" id="main" tabIndex={-1}>

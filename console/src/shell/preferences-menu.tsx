@@ -36,7 +36,11 @@ export function PreferencesMenu({ onKeyboard }: { onKeyboard: () => void }) {
   return (
     <Menu width={280} position="bottom-end" keepMounted={false}>
       <Menu.Target>
-        <button type="button" className="tag shell-account" aria-label={t('preferences.label')}>
+        <button
+          type="button"
+          className="tag shell-account"
+          aria-label={`${shownTimeZone(preferences())}. ${t('preferences.label')}`}
+        >
           <span className="shell-zone-name">{shownTimeZone(preferences())}</span>
           <svg
             width="14"

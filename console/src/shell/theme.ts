@@ -83,4 +83,16 @@ const tokens = {
   '--mantine-primary-color-contrast': 'var(--on-accent)',
 }
 
-export const cssVariables: CSSVariablesResolver = () => ({ variables: {}, light: tokens, dark: tokens })
+// The shades that Mantine's dark style uses for fields, menus and lines.
+const darkShades = {
+  '--mantine-color-dark-4': 'var(--line2)',
+  '--mantine-color-dark-5': '#232529',
+  '--mantine-color-dark-6': 'var(--surface)',
+  '--mantine-color-dark-7': 'var(--bg)',
+}
+
+export const cssVariables: CSSVariablesResolver = () => ({
+  variables: {},
+  light: tokens,
+  dark: { ...tokens, ...darkShades },
+})
