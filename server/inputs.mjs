@@ -44,9 +44,14 @@ async function alone(name, work) {
   const lock = join(records, `${name}.lock`)
   for (;;) {
     try {
+      mkdirSync(records, { recursive: true })
       writeFileSync(lock, String(process.pid), { flag: 'wx' })
       break
     } catch (error) {
+      if (['EACCES', 'EPERM', 'EROFS'].includes(error.code))
+        throw new Error(
+          `${root} has to be built anew (${name}), and this user may not write there: start once as its owner`,
+        )
       if (error.code !== 'EEXIST') throw error
       const holder = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : 0
       // Zero: it was made a moment ago and not yet written, or is gone again.
@@ -76,7 +81,6 @@ export async function whenChanged({ name, inputs, outputs }, step) {
     readFileSync(record, 'utf8') === digest &&
     outputs.every((output) => existsSync(join(root, output)))
   if (current()) return false
-  mkdirSync(records, { recursive: true })
   return alone(name, async () => {
     if (current()) return false
     rmSync(record, { force: true })

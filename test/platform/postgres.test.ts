@@ -32,9 +32,9 @@ afterEach(async () => {
 })
 
 async function start(dataDirectory: string): Promise<Postgres> {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  mkdirSync(dataDirectory, { recursive: true })
   const postgres = await startPostgres({ dataDirectory, log })
-  open.push(postgres.stop)
+  open.push(() => rmSync(postgres.location, { recursive: true, force: true }), postgres.stop)
   return postgres
 }
 
@@ -51,7 +51,7 @@ async function rows<T extends object>(url: string, sql: string): Promise<T[]> {
 
 /** A server process that runs a PostgreSQL, and what it said of it. */
 async function serverWith(dataDirectory: string): Promise<{ server: Running; pid: number; url: string }> {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 })
+  mkdirSync(dataDirectory, { recursive: true })
   const server = startNode([fixture, dataDirectory])
   open.push(() => void server.child.kill('SIGKILL'))
   const [line] = await server.printed(/^\{.*\}$/m)
@@ -163,7 +163,9 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('is reached where the path is too long for a socket', async () => {
-    const { url } = await start(join(parent, 'a-rather-long-name-for-a-directory'.repeat(3), 'data'))
+    const data = join(parent, 'a-rather-long-name-for-a-directory'.repeat(3))
+    const { url, location } = await start(data)
+    expect(location).toBe(join(data, 'postgres'))
     expect(await rows(url, 'SELECT 1 AS n')).toEqual([{ n: 1 }])
   })
 
@@ -188,7 +190,6 @@ describe('the embedded PostgreSQL', () => {
       chmodSync(parent, 0o700)
       const data = join(parent, 'data')
       const first = await start(data)
-      open.unshift(() => rmSync(first.location, { recursive: true, force: true }))
       expect(first.location).toMatch(/^\/var\/lib\/wheelhouse\/[0-9a-f]{16}$/)
       expect(first.notice).toBe(`the database is at ${first.location}: nobody may not enter ${parent}`)
       await rows(first.url, 'CREATE TABLE kept AS SELECT 1 AS n')

@@ -11,7 +11,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import type { Binaries } from './binaries.ts'
+import { type Binaries, NoPostgresError } from './binaries.ts'
 import type { Location } from './location.ts'
 
 export const superuser = 'wheelhouse'
@@ -51,6 +51,11 @@ export function createCluster(binaries: Binaries, location: Location): boolean {
         : made.stderr || made.error?.message || `initdb ended with ${made.signal ?? made.status}`
     if (!complaint.includes('locale')) break
   }
+  if (complaint.includes('could not look up effective user ID'))
+    throw new NoPostgresError(
+      `PostgreSQL needs the user it runs as to have a name: add user ${process.getuid?.()} to /etc/passwd, ` +
+        'start as another user, or set DATABASE_URL to a running PostgreSQL',
+    )
   if (complaint) throw new Error(`the database could not be made at ${location.home}: ${complaint.trim()}`)
   renameSync(partial, location.cluster)
   const directory = openSync(location.home, 'r')

@@ -62,7 +62,8 @@ export function locateCluster(dataDirectory: string): Location {
     )
   const home = existing ?? (closed ? outside : inside)
   if (home === outside) {
-    mkdirSync(shared, { recursive: true, mode: 0o755 })
+    // The server's umask closes what it makes; this one is passed through by whoever PostgreSQL runs as.
+    if (mkdirSync(shared, { recursive: true })) chmodSync(shared, 0o755)
   } else if (user) {
     privateDirectory(real, user)
   }
