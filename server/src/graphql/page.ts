@@ -7,14 +7,19 @@ export interface PageRequest<Key> {
 }
 
 export const maxPage = 100
-const defaultPage = 20
+export const defaultPage = 20
 
 /**
  * Reads `first` (1..100, default 20) and `after` (a cursor of this list). `last` and `before` are refused where a list
  * does not page backwards.
  */
 export function pageRequest<Key extends unknown[]>(
-  args: { first?: number | null; after?: string | null; last?: number | null; before?: string | null },
+  args: {
+    first?: number | null | undefined
+    after?: string | null | undefined
+    last?: number | null | undefined
+    before?: string | null | undefined
+  },
   isKey: (key: unknown[]) => key is Key,
 ): PageRequest<Key> {
   if (args.last != null || args.before != null)

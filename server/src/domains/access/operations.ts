@@ -3,7 +3,8 @@ import type { Call } from '../../platform/idempotency.ts'
 import { encodeId, type NodeRef } from '../../platform/ids.ts'
 import type { Json } from '../../platform/journal.ts'
 import type { Platform, Unit } from '../../platform/transaction.ts'
-import type { Viewer } from './rules.ts'
+import * as principals from './principals/store.ts'
+import type { Channel, Viewer } from './rules.ts'
 import * as store from './store.ts'
 
 /** SHA-256 of a secret. Secrets have 256 random bits, so a plain hash is enough and nothing can be compared early. */
@@ -66,7 +67,7 @@ export const currentAccessEpoch = (platform: Platform) => store.accessEpoch(plat
 /** Records who did what, in the transaction that does it. `reason` at most 2 000 characters. */
 export async function audit(
   unit: Unit,
-  call: Pick<Call, 'viewer'>,
+  call: { viewer: { principalId: string | null; channel: Channel } },
   entry: {
     action: string
     subject?: NodeRef
@@ -89,8 +90,28 @@ export async function audit(
   })
 }
 
-export const loadPrincipals = store.principalsById
-export const loadTokens = store.tokensById
-export const loadTokensOfPrincipals = store.tokensOfPrincipals
-export const loadGrantsOfPrincipals = store.grantsOfPrincipals
-export const loadGrantsOfTokens = store.grantsOfTokens
+export const loadPrincipals = principals.principalsById
+export const loadTokens = principals.tokensById
+export const loadGrants = principals.grantsById
+export const loadTokensOfPrincipals = principals.tokensOfPrincipals
+export const loadGrantsOfPrincipals = principals.grantsOfPrincipals
+export const loadGrantsOfTokens = principals.grantsOfTokens
+
+export type { GrantRow, PrincipalRow, TokenRow } from './principals/store.ts'
+
+/** Makes the caller the owner of a project that it has just created, in the transaction that creates it. */
+export async function grantOwnership(unit: Unit, call: Call, projectId: string): Promise<void> {
+  const id = unit.ids.next()
+  const { principalId } = call.viewer
+  const capabilities = ['project.own']
+  const made = { createdAt: unit.now, createdBy: principalId }
+  await principals.insertGrants(unit.tx, [
+    { id, principalId, tokenId: null, capabilities, projectId, sessionId: null, ...made },
+  ])
+  await audit(unit, call, {
+    action: 'access.granted',
+    subject: { type: 'Grant', id },
+    projectId,
+    detail: { principal: encodeId({ type: 'Principal', id: principalId }), capabilities },
+  })
+}

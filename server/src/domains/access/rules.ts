@@ -217,3 +217,17 @@ export function exceeds(giver: Viewer, grant: GrantFacts): Capability | null {
   }
   return null
 }
+
+/** An operation on a thing and whether it would be let through now. */
+export interface AllowedAction {
+  action: string
+  allowed: boolean
+  reason: string | null
+}
+
+/** `action` is the mutation's name; `refusal` what its rules say. */
+export const allowedAction = (action: string, refusal: Refusal | null): AllowedAction => ({
+  action,
+  allowed: refusal === null,
+  reason: refusal?.message ?? null,
+})

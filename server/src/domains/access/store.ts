@@ -100,23 +100,6 @@ export const accessEpoch = async (db: Reader): Promise<bigint> =>
   (await db.$queryRaw<{ access_epoch: bigint }[]>`SELECT access_epoch FROM installation`)[0]?.access_epoch ??
   0n
 
-export const principalsById = (db: Reader, ids: readonly string[]) =>
-  db.principal.findMany({ where: { id: { in: [...ids] } } })
-export const tokensById = (db: Reader, ids: readonly string[]) =>
-  db.token.findMany({ where: { id: { in: [...ids] } } })
-export const tokensOfPrincipals = (db: Reader, ids: readonly string[]) =>
-  db.token.findMany({
-    where: { principalId: { in: [...ids] } },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-  })
-export const grantsOfPrincipals = (db: Reader, ids: readonly string[]) =>
-  db.grant.findMany({
-    where: { principalId: { in: [...ids] }, tokenId: null, revokedAt: null },
-    orderBy: { id: 'asc' },
-  })
-export const grantsOfTokens = (db: Reader, ids: readonly string[]) =>
-  db.grant.findMany({ where: { tokenId: { in: [...ids] }, revokedAt: null }, orderBy: { id: 'asc' } })
-
 export interface NewAuditEntry {
   id: string
   at: Date

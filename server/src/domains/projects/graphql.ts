@@ -1,0 +1,245 @@
+import { AllowedActionRef } from '../../graphql/allowed-action.ts'
+import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
+import { command } from '../../graphql/command.ts'
+import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
+import { type Context, permit, viewerOf } from '../../graphql/context.ts'
+import { input, inputObject } from '../../graphql/fields.ts'
+import { found, refOf } from '../../graphql/found.ts'
+import { connectionOf, isTimeKey, pageRequest } from '../../graphql/page.ts'
+import type { NodeRef } from '../../platform/ids.ts'
+import { invalid } from '../../platform/refusal.ts'
+import { allowedAction, authorize, seesProject } from '../access/rules.ts'
+import { RuntimeRef } from '../runs/graphql.ts'
+import {
+  createProject,
+  findProject,
+  limitsOf,
+  listProjects,
+  type ProjectLoadRow,
+  type ProjectRow,
+  updateProject,
+  updateProjectLimits,
+} from './operations.ts'
+import {
+  type LimitName,
+  type Limits,
+  limitNames,
+  limits,
+  maxNameLength,
+  maxSlugLength,
+  slugPattern,
+  type ThinkingLevel,
+} from './rules.ts'
+import { ThinkingLevelRef } from './thinking-level.ts'
+
+/** The project that an id names, for a caller that can see it; else null. */
+export async function projectNode(ref: NodeRef, context: Context): Promise<ProjectRow | null> {
+  return seesProject(viewerOf(context), ref.id) ? context.loaders.project.load(ref.id) : null
+}
+
+const limitsField = (name: LimitName) =>
+  `${limits[name].description} ${limits[name].min} to ${limits[name].max}, ${limits[name].default} at first.`
+
+const ProjectLimitsRef = builder.objectRef<Limits>('ProjectLimits').implement({
+  description: 'What a project may use.',
+  fields: (t) =>
+    Object.fromEntries(
+      limitNames.map((name) => [name, t.exposeInt(name, { description: limitsField(name) })]),
+    ) as Record<LimitName, ReturnType<typeof t.exposeInt>>,
+})
+
+const ProjectCountsRef = builder.objectRef<ProjectLoadRow>('ProjectCounts').implement({
+  description: 'What there is in a project now.',
+  fields: (t) => ({
+    sessions: t.exposeInt('sessions', { description: 'Sessions, open and closed.' }),
+    openSessions: t.exposeInt('openSessions', { description: 'Open sessions.' }),
+    liveRuns: t.exposeInt('liveRuns', { description: 'Runs that have not ended.' }),
+    openApprovals: t.exposeInt('openApprovals', { description: 'Asks that wait for an answer.' }),
+    inboxOpen: t.exposeInt('inboxOpen', { description: 'Open items of the inbox.' }),
+  }),
+})
+
+export const ProjectRef = builder.objectRef<ProjectRow>('Project')
+
+builder.node(ProjectRef, {
+  description: 'The isolation boundary: no project sees anything of another.',
+  id: { resolve: (project) => nodeKey({ id: project.id }) },
+  loadWithoutCache: (key, context) => found(projectNode(unspell('Project', key), context)),
+  fields: (t) => ({
+    slug: t.exposeString('slug', { description: 'Its address in URLs.' }),
+    name: t.exposeString('name', { description: 'Its name.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    version: t.exposeInt('version', { description: 'Raised by every change of the project itself.' }),
+    defaultModel: t.exposeString('defaultModel', {
+      nullable: true,
+      description: 'The model of new sessions; null leaves it to the runtime.',
+    }),
+    defaultThinkingLevel: t.field({
+      type: ThinkingLevelRef,
+      nullable: true,
+      description: 'The thinking level of new sessions; null leaves it to the runtime.',
+      resolve: (project) => project.defaultThinkingLevel as ThinkingLevel | null,
+    }),
+    limits: t.field({
+      type: ProjectLimitsRef,
+      description: 'What it may use. Capability: `project.read`.',
+      resolve: (project, _args, context) => {
+        permit(context, 'project.read', { projectId: project.id })
+        return limitsOf(project)
+      },
+    }),
+    counts: t.field({
+      type: ProjectCountsRef,
+      description: 'What there is in it now. Capability: `project.read`.',
+      resolve: (project, _args, context) => {
+        permit(context, 'project.read', { projectId: project.id })
+        return found(context.loaders.projectLoad.load(project.id))
+      },
+    }),
+    runtimes: t.field({
+      type: [RuntimeRef],
+      description: 'The runtimes that registered in it. Capability: `project.read`.',
+      resolve: (project, _args, context) => {
+        permit(context, 'project.read', { projectId: project.id })
+        return context.loaders.runtimesOfProject.load(project.id)
+      },
+    }),
+    allowedActions: t.field({
+      type: [AllowedActionRef],
+      description: 'What the caller may do with it now.',
+      resolve: (project, _args, context) => {
+        const may = (
+          action: string,
+          capability: 'project.settings' | 'session.create' | 'runtime.register',
+        ) => allowedAction(action, authorize(viewerOf(context), capability, { projectId: project.id }))
+        return [
+          may('updateProject', 'project.settings'),
+          may('updateProjectLimits', 'project.settings'),
+          may('createSession', 'session.create'),
+          may('registerRuntime', 'runtime.register'),
+        ]
+      },
+    }),
+  }),
+})
+
+const ProjectConnection = connectionType('Project', ProjectRef)
+
+builder.queryFields((t) => ({
+  projects: t.field({
+    type: ProjectConnection,
+    description: 'The projects that you can see, newest first.',
+    args: forwardArgs,
+    complexity: pageCost,
+    resolve: async (_root, args, context) => {
+      const request = pageRequest(args, isTimeKey)
+      const rows = await listProjects(context.app.db, viewerOf(context), request)
+      return connectionOf(rows, request, (row) => [row.createdAt.toISOString(), row.id])
+    },
+  }),
+  project: t.field({
+    type: ProjectRef,
+    nullable: true,
+    description: 'One project, by its id or by its slug.',
+    args: {
+      id: t.arg.id({ description: 'Its id.' }),
+      slug: t.arg.string({ description: 'Its slug.' }),
+    },
+    resolve: (_root, { id, slug }, context) => {
+      const viewer = viewerOf(context)
+      if ((id == null) === (slug == null)) throw invalid('id', 'give either the id or the slug')
+      if (slug != null) {
+        return found(
+          slugPattern.test(slug) ? findProject(context.app.db, viewer, slug) : Promise.resolve(null),
+        )
+      }
+      return found(projectNode(refOf('Project', String(id)), context))
+    },
+  }),
+}))
+
+const slugField = (description: string) =>
+  input.text(`${description} Lower-case Latin letters and digits, in words joined by \`-\`.`, {
+    max: maxSlugLength,
+    pattern: slugPattern,
+    hint: 'must be lower-case letters and digits, in words joined by -',
+  })
+
+const projectSuccess = (name: string, description: string) =>
+  builder.objectRef<{ projectId: string }>(name).implement({
+    description,
+    fields: (t) => ({
+      project: t.field({
+        type: ProjectRef,
+        description: 'The project, read after the change.',
+        resolve: ({ projectId }, _args, context) =>
+          found(context.loaders.project.clear(projectId).load(projectId)),
+      }),
+    }),
+  })
+
+command('createProject', {
+  description: 'Creates a project with default limits; you own it.',
+  input: {
+    name: input.text('Its name.', { max: maxNameLength }, true),
+    slug: slugField('Its address in URLs; made from the name when absent. One that is taken is CONFLICT.'),
+    idempotencyKey: input.key(),
+  },
+  success: projectSuccess('CreateProjectSuccess', 'The project was created.'),
+  permission: { capability: 'project.create', scope: () => ({}) },
+  run: (call, { name, slug }, { app }) => createProject(app, call, { name, slug }),
+})
+
+const expectedVersion = input.int(
+  'The version that you saw; another one is CONFLICT. Unchecked when absent.',
+  [1, 2 ** 31 - 1],
+)
+
+command('updateProject', {
+  description: 'Changes a project’s name, slug, and the defaults of sessions that are created from then on.',
+  input: {
+    projectId: input.id('Project', 'The project.', true),
+    name: input.text('Its new name.', { max: maxNameLength }),
+    slug: slugField('Its new address in URLs. One that is taken is CONFLICT.'),
+    defaultModel: input.text('The model of new sessions; an empty text leaves it to the runtime.', {
+      min: 0,
+      max: 120,
+    }),
+    defaultThinkingLevel: input.enum(ThinkingLevelRef, 'The thinking level of new sessions.'),
+    expectedVersion,
+  },
+  success: projectSuccess('UpdateProjectSuccess', 'The project is as asked.'),
+  permission: { capability: 'project.settings', scope: ({ projectId }) => ({ projectId: projectId.id }) },
+  run: async (call, { projectId, ...change }, { app }) => {
+    await updateProject(app, call, { projectId: projectId.id, ...change })
+    return { projectId: projectId.id }
+  },
+})
+
+const ProjectLimitsInput = inputObject(
+  'ProjectLimitsInput',
+  'The limits to change; what is absent stays.',
+  Object.fromEntries(
+    limitNames.map((name) => [
+      name,
+      input.int(limits[name].description, [limits[name].min, limits[name].max]),
+    ]),
+  ) as Record<LimitName, ReturnType<typeof input.int>>,
+)
+
+command('updateProjectLimits', {
+  description:
+    'Changes what a project may use, from then on. Nothing that is alive is ended by a lower limit.',
+  input: {
+    projectId: input.id('Project', 'The project.', true),
+    limits: input.object(ProjectLimitsInput, 'The limits to change.'),
+    reason: input.text('Why, for the audit log.', { max: 2_000 }),
+    expectedVersion,
+  },
+  success: projectSuccess('UpdateProjectLimitsSuccess', 'The limits are as asked.'),
+  permission: { capability: 'project.settings', scope: ({ projectId }) => ({ projectId: projectId.id }) },
+  run: async (call, { projectId, ...change }, { app }) => {
+    await updateProjectLimits(app, call, { projectId: projectId.id, ...change })
+    return { projectId: projectId.id }
+  },
+})
