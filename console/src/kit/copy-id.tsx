@@ -7,6 +7,8 @@ import './copy-id.css'
 export function CopyId({ id, length = 8 }: { id: string; length?: number }) {
   const t = kitText.useText()
   const [copied, setCopied] = useState(false)
+  const end = id.replace(/=+$/, '').slice(-length)
+  const cut = id.length > length + 1
   const copy = async () => {
     await navigator.clipboard.writeText(id)
     setCopied(true)
@@ -17,13 +19,14 @@ export function CopyId({ id, length = 8 }: { id: string; length?: number }) {
       <button
         type="button"
         className="copy-id mono"
-        aria-label={t('copyId', { id })}
+        data-cut={cut || undefined}
+        aria-label={cut ? `${end}. ${t('copyId', { id })}` : t('copyId', { id })}
         onClick={(event) => {
           event.stopPropagation()
           void copy()
         }}
       >
-        {id.length > length + 1 ? `…${id.replace(/=+$/, '').slice(-length)}` : id}
+        {cut ? end : id}
       </button>
     </Tooltip>
   )

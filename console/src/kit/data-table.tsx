@@ -234,8 +234,8 @@ function Gap({ height }: { height: number }) {
   if (height <= 0) return null
   return (
     <tbody>
-      <tr className="data-table-gap">
-        <td style={{ height }} />
+      <tr>
+        <td style={{ height, padding: 0, border: 0 }} />
       </tr>
     </tbody>
   )

@@ -76,3 +76,13 @@ export const clockTime = (at: number, timeZone: string): string => absoluteTime(
 
 /** "2026-03-02 09:14:02 UTC". */
 export const utcTime = (at: number): string => `${absoluteTime(at, 'UTC')} UTC`
+
+/** `2026-03-02T09:14` as a date field gives it, read in the zone; undefined for an unfinished one. */
+export function isoOfLocal(local: string, timeZone: string): string | undefined {
+  const asUtc = Date.parse(`${local}Z`)
+  if (Number.isNaN(asUtc)) return undefined
+  // The zone's offset at that moment; a second pass settles it around a change of the clocks.
+  const offsetAt = (at: number) => Date.parse(`${absoluteTime(at, timeZone).replace(' ', 'T')}Z`) - at
+  const guess = asUtc - offsetAt(asUtc)
+  return new Date(asUtc - offsetAt(guess)).toISOString()
+}

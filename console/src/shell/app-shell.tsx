@@ -144,14 +144,9 @@ function Frame() {
               canCreate={capabilities.includes('project.create')}
             />
             <span className="grow" />
-            <button
-              type="button"
-              className="shell-search"
-              onClick={() => setPalette(true)}
-              aria-label={t('palette.open')}
-            >
-              <span>{t('palette.open')}</span>
-              <kbd aria-hidden="true">{keyCap('mod+k')}</kbd>
+            <button type="button" className="shell-search" onClick={() => setPalette(true)}>
+              <span>{t('palette.open')} </span>
+              <kbd>{keyCap('mod+k')}</kbd>
             </button>
             <LiveIndicator />
             <PreferencesMenu onKeyboard={() => setSheet(true)} />

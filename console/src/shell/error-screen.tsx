@@ -10,7 +10,7 @@ export function ErrorScreen({ error, reset }: { error: unknown; reset: () => voi
   const message = error instanceof Error ? error.message : String(error)
   const offline = message === 'NETWORK'
   return (
-    <main>
+    <section>
       <EmptyState
         title={offline ? t('error.offline') : t('error.title')}
         action={
@@ -28,7 +28,7 @@ export function ErrorScreen({ error, reset }: { error: unknown; reset: () => voi
         {offline ? undefined : t('error.hint')}
         {!offline && <code className="error-detail">{message}</code>}
       </EmptyState>
-    </main>
+    </section>
   )
 }
 

@@ -1,3 +1,4 @@
+import { Modal } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
@@ -91,6 +92,7 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
       scrollable
       transitionProps={{ duration: 120 }}
     >
+      <Modal.Title className="visually-hidden">{t('palette.open')}</Modal.Title>
       <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.open')} />
       <Spotlight.ActionsList>
         {target && (

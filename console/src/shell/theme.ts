@@ -19,6 +19,9 @@ const accent: MantineColorsTuple = [
   '#053231',
 ]
 
+// A dialog's header is not the page's banner.
+const headless = { header: { role: 'presentation' } }
+
 export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 6, dark: 4 },
@@ -58,8 +61,14 @@ export const theme = createTheme({
         events: { hover: true, focus: true, touch: false },
       },
     },
+    Drawer: { defaultProps: { attributes: headless } },
     Modal: {
-      defaultProps: { centered: true, transitionProps: { duration: 140 }, overlayProps: { opacity: 0.4 } },
+      defaultProps: {
+        attributes: headless,
+        centered: true,
+        transitionProps: { duration: 140 },
+        overlayProps: { opacity: 0.4 },
+      },
     },
     Menu: { defaultProps: { transitionProps: { duration: 120 }, shadow: 'md', radius: 8 } },
   },

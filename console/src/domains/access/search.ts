@@ -16,6 +16,7 @@ export const auditSearch = z.object({
   from: text,
   to: text,
   entry: text,
+  saved: text,
 })
 export type AuditSearch = z.infer<typeof auditSearch>
 
