@@ -210,6 +210,8 @@ CREATE TABLE "project_load" (
     "live_runs" INTEGER NOT NULL DEFAULT 0,
     "open_approvals" INTEGER NOT NULL DEFAULT 0,
     "inbox_open" INTEGER NOT NULL DEFAULT 0,
+    "feed_floor_xid" BIGINT NOT NULL DEFAULT 0,
+    "feed_floor_position" BIGINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "project_load_pkey" PRIMARY KEY ("project_id")
 );

@@ -1,7 +1,6 @@
 import type { App } from '../app.ts'
 import type { Viewer } from '../domains/access/rules.ts'
 import { authorize, type Capability, type Scope } from '../domains/access/rules.ts'
-import type { NodeRef } from '../platform/ids.ts'
 import { Refusal } from '../platform/refusal.ts'
 import type { Loaders } from './loaders.ts'
 
@@ -12,8 +11,6 @@ export interface Context {
   loaders: Loaders
   /** Found again in the log for what was masked. */
   requestId: string
-  /** Resolves a reference to what the caller may see of it, or null. */
-  nodeOf(ref: NodeRef): Promise<object | null>
 }
 
 /** The caller; refuses who did not sign in and brought no valid token. */

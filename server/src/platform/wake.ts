@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts'
 export type Hint =
   | { topic: 'session'; projectId: string; id: string }
   | { topic: 'project'; id: string }
-  | { topic: 'runtime'; id: string }
+  | { topic: 'runtime'; projectId: string; id: string }
   | { topic: 'access' }
 
 type Listener = (hints: Hint[] | 'anything') => void

@@ -106,7 +106,7 @@ export function submitTurn(platform: Platform, call: Call, turn: SubmitTurn) {
     if (!result.tookSlot || result.cursor === null || result.runtimeId === null) throw rules.atCapacity()
     unit.hint({ topic: 'session', projectId, id: session.id })
     unit.hint({ topic: 'project', id: projectId })
-    unit.hint({ topic: 'runtime', id: result.runtimeId })
+    unit.hint({ topic: 'runtime', projectId, id: result.runtimeId })
     return { projectId, runId, routeId, cursor: result.cursor }
   })
 }
@@ -569,5 +569,5 @@ export async function signal(
     payload,
     now: unit.now,
   })
-  unit.hint({ topic: 'runtime', id: run.runtimeId })
+  unit.hint({ topic: 'runtime', projectId: run.projectId, id: run.runtimeId })
 }

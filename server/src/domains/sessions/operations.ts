@@ -55,3 +55,17 @@ export async function windowBefore(
   }
   return kept
 }
+
+/** A page of a project's sessions, those of `visible` that pass the filter. */
+export const listSessions = store.sessionPage
+
+/** A page of a transcript, ascending whichever end it was read from, and whether there is more in that direction. */
+export async function listMessages(
+  db: Parameters<typeof store.messagePage>[0],
+  session: Ref,
+  page: { take: number; after?: number | undefined; before?: number | undefined; newestFirst: boolean },
+): Promise<{ rows: store.MessageRow[]; more: boolean }> {
+  const found = await store.messagePage(db, session, page)
+  const rows = found.slice(0, page.take)
+  return { rows: page.newestFirst ? rows.reverse() : rows, more: found.length > page.take }
+}

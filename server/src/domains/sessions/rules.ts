@@ -11,8 +11,6 @@ import { Refusal } from '../../platform/refusal.ts'
 
 export const sessionStates = ['OPEN', 'CLOSED'] as const
 export type SessionState = (typeof sessionStates)[number]
-export const thinkingLevels = ['OFF', 'LOW', 'MEDIUM', 'HIGH'] as const
-export type ThinkingLevel = (typeof thinkingLevels)[number]
 
 export type SessionVerb = 'open' | 'close' | 'closeAndCancel' | 'rename' | 'configure' | 'delete' | 'submit'
 

@@ -1,7 +1,8 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import type { SessionEventType } from '../../platform/journal.ts'
-import type { SessionState, ThinkingLevel } from './rules.ts'
+import type { ThinkingLevel } from '../projects/rules.ts'
+import type { SessionState } from './rules.ts'
 
 type Reader = Db | Tx
 
@@ -149,7 +150,7 @@ export const messagesBefore = (db: Reader, session: Ref, sequence: number, most:
 export const messagePage = (
   db: Reader,
   session: Ref,
-  page: { take: number; after?: number; before?: number; newestFirst: boolean },
+  page: { take: number; after?: number | undefined; before?: number | undefined; newestFirst: boolean },
 ) =>
   db.message.findMany({
     where: {
@@ -316,3 +317,18 @@ export const newsOfSessions = (db: Reader, watched: (Ref & { after: number })[],
                  WHERE s.last_sequence > w.after AND e.project_id = w.project_id AND e.session_id = w.id AND e.sequence > w.after
                  ORDER BY e.sequence LIMIT ${most}) e
       ) n ON true`)
+
+/** The first SESSION_CLOSED event in (after, through], if any. */
+export async function firstCloseAfter(
+  db: Reader,
+  ref: Ref,
+  after: number,
+  through: number,
+): Promise<number | null> {
+  if (through <= after) return null
+  const rows = await db.$queryRaw<{ sequence: number }[]>`
+    SELECT sequence FROM session_events
+     WHERE project_id = ${ref.projectId}::uuid AND session_id = ${ref.id}::uuid AND sequence > ${after} AND sequence <= ${through}
+       AND type = 'SESSION_CLOSED' ORDER BY sequence LIMIT 1`
+  return rows[0]?.sequence ?? null
+}

@@ -6,7 +6,8 @@ import { type Platform, transact, type Unit } from '../../../platform/transactio
 import { audit } from '../../access/operations.ts'
 import { cancelRunsOf } from '../../runs/operations.ts'
 import { type LockedSession, lockSession } from '../operations.ts'
-import { decideSession, type SessionVerb, type ThinkingLevel, untitled } from '../rules.ts'
+import type { ThinkingLevel } from '../../projects/rules.ts'
+import { decideSession, type SessionVerb, untitled } from '../rules.ts'
 import * as store from '../store.ts'
 
 const full = () =>

@@ -1,0 +1,113 @@
+import { OpenWatches } from './domains/access/open-watches.ts'
+import { authenticateToken } from './domains/access/operations.ts'
+import type { Viewer } from './domains/access/rules.ts'
+import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
+import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
+import { sweepRuns } from './domains/runs/sweep.ts'
+import { openSessionTail, type SessionTail, sessionTopic } from './domains/sessions/journal/operations.ts'
+import type { Clock } from './platform/clock.ts'
+import type { Config } from './platform/config.ts'
+import type { Db } from './platform/database.ts'
+import type { Ids } from './platform/ids.ts'
+import { type Logger } from './platform/logger.ts'
+import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
+import type { Platform } from './platform/transaction.ts'
+import { openWake } from './platform/wake.ts'
+import { openServer, type Server } from './transports/server.ts'
+
+export interface AppOptions {
+  db: Db
+  databaseUrl: string
+  config: Config
+  clock: Clock
+  ids: Ids
+  log: Logger
+  /** Tests with a controlled clock sweep by hand. Default: chores run by themselves. */
+  automaticSweeps?: boolean
+}
+
+/** What the resolvers and transports of one process share. */
+export interface App extends Platform {
+  config: Config
+  log: Logger
+  startedAt: Date
+  sessions: SessionTail
+  projects: ProjectTail
+  signals: SignalTail
+  openWatches: OpenWatches
+  sweeper: Sweeper
+  /** The caller behind a request's headers: a bearer token, else the console's cookie. */
+  authenticate(headers: Headers): Promise<Viewer | null>
+  listen(port: number, host: string): Promise<{ url: string }>
+  close(): Promise<void>
+}
+
+/** Puts one server together on an open, migrated database. Nothing listens yet. */
+export async function createApp(options: AppOptions): Promise<App> {
+  const { db, databaseUrl, config, clock, ids, log } = options
+  const wake = await openWake(databaseUrl, log)
+  const installation = await db.installation.findUniqueOrThrow({ where: { id: 1 } })
+  const platform: Platform = { db, clock, ids, wake, secret: installation.secret }
+  const sessions = openSessionTail(platform, log)
+  const projects = openProjectTail(platform, log)
+  const signals = openSignalTail(platform, log)
+  const openWatches = new OpenWatches(platform)
+  const startedAt = clock.now()
+  let readySince = startedAt
+
+  wake.listen((hints) => {
+    if (hints === 'anything') {
+      sessions.poke()
+      projects.poke()
+      signals.poke()
+      void openWatches.check().catch(() => {})
+      return
+    }
+    for (const hint of hints) {
+      if (hint.topic === 'session') sessions.poke(sessionTopic(hint))
+      else if (hint.topic === 'project') projects.poke(hint.id)
+      else if (hint.topic === 'runtime') signals.poke(signalTopic(hint))
+      else void openWatches.check().catch(() => {})
+    }
+  })
+
+  const chores: Chore[] = [
+    { name: 'runs', everyMs: 1_000, run: () => sweepRuns(platform, readySince) },
+    { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
+  ]
+  const sweeper = startSweeper(chores, log, { automatic: options.automaticSweeps ?? true })
+
+  let server: Server | undefined
+  const app: App = {
+    ...platform,
+    config,
+    log,
+    startedAt,
+    sessions,
+    projects,
+    signals,
+    openWatches,
+    sweeper,
+    async authenticate(headers) {
+      const authorization = headers.get('authorization')
+      if (authorization) {
+        const [, secret] = /^Bearer ([\x21-\x7e]{16,512})$/i.exec(authorization) ?? []
+        return secret ? authenticateToken(platform, secret) : null
+      }
+      return null
+    },
+    async listen(port, host) {
+      server = await openServer(app)
+      const url = await server.listen(port, host)
+      readySince = clock.now()
+      return { url }
+    },
+    async close() {
+      await sweeper.close()
+      await Promise.all([sessions.close(), projects.close(), signals.close()])
+      await server?.close()
+      await wake.close()
+    },
+  }
+  return app
+}

@@ -1,0 +1,49 @@
+import type { Platform } from '../../platform/transaction.ts'
+import { currentAccessEpoch, refreshViewers } from './operations.ts'
+import type { Viewer } from './rules.ts'
+
+interface OpenWatch {
+  viewer: Viewer
+  /** Whether the right that the watch was opened with is still there. */
+  permitted(viewer: Viewer): boolean
+  revoke(): void
+}
+
+/**
+ * What is open in this process under somebody's rights. When a right was taken away anywhere (the access epoch moved)
+ * or a credential's time is over, each is judged again, in one statement, and ended if it lost its right.
+ */
+export class OpenWatches {
+  readonly #platform: Platform
+  readonly #open = new Set<OpenWatch>()
+  #epoch: bigint | null = null
+
+  constructor(platform: Platform) {
+    this.#platform = platform
+  }
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  add(watch: OpenWatch): () => void {
+    this.#open.add(watch)
+    return () => this.#open.delete(watch)
+  }
+
+  /** One pass. Runs every second and after each hint; REVOKED reaches a watcher well within five seconds. */
+  async check(): Promise<void> {
+    const epoch = await currentAccessEpoch(this.#platform)
+    const now = this.#platform.clock.now()
+    const moved = this.#epoch !== null && this.#epoch !== epoch
+    this.#epoch = epoch
+    const due = [...this.#open].filter((watch) => moved || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now))
+    if (due.length === 0) return
+    const current = await refreshViewers(this.#platform, due.map((watch) => watch.viewer))
+    for (const [index, watch] of due.entries()) {
+      const viewer = current[index]
+      if (viewer && watch.permitted(viewer)) watch.viewer = viewer
+      else watch.revoke()
+    }
+  }
+}

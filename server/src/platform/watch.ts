@@ -1,0 +1,209 @@
+/*
+ * A watch: what one reader still has to get of a stream, and how it ends.
+ *
+ *   replaying ── has caught up with the tail ──▶ live ── queue full ───────────▶ ended (OVERFLOW)
+ *       │                                         │
+ *       └── cursor older than what is kept ─▶ ended (REPLAY_GAP)
+ *   any ── closed | deleted | revoked | shutting down ──▶ ended        any ── reader leaves ──▶ gone
+ *
+ * Replay is pulled: the next page is read when the reader has taken the last one, so only live items can overflow. From
+ * the tail's position on, every item comes through one path in order; there is no moment between the two.
+ */
+
+export type EndReason =
+  | 'REPLAY_GAP'
+  | 'OVERFLOW'
+  | 'SESSION_CLOSED'
+  | 'SESSION_DELETED'
+  | 'REVOKED'
+  | 'SHUTTING_DOWN'
+
+export interface End<Cursor> {
+  reason: EndReason
+  resumeAfter: Cursor
+  earliest: Cursor | null
+}
+
+export type Taken<Item, Cursor> = { item: Item } | { end: End<Cursor> } | null
+
+/** What a stream must know of its items. */
+export interface Stream<Item, Cursor> {
+  cursorOf(item: Item): Cursor
+  /** Whether `a` is beyond `b`. */
+  beyond(a: Cursor, b: Cursor): boolean
+}
+
+/** A page of the past: items beyond a cursor, how far was looked, and an end when nothing can come after it. */
+export interface ReplayPage<Item, Cursor> {
+  items: Item[]
+  scannedThrough: Cursor
+  end?: EndReason
+  earliest?: Cursor
+}
+
+export interface WatchOptions<Item, Cursor> {
+  after: Cursor
+  queueSize: number
+  stream: Stream<Item, Cursor>
+  accepts(item: Item): boolean
+  /** Reads up to `most` accepted items beyond a cursor. */
+  replay(after: Cursor, most: number): Promise<ReplayPage<Item, Cursor>>
+  /** Where the live tail stands; null before it has a position. */
+  tail(): Cursor
+  /** Called once, when the reader is gone or has been told the end. */
+  onGone(): void
+  /** An item beyond which a live watch ends, having delivered it. */
+  endsAt?(item: Item): EndReason | null
+}
+
+export class Watch<Item, Cursor> {
+  readonly #options: WatchOptions<Item, Cursor>
+  readonly #queue: Item[] = []
+  #live = false
+  #reading = false
+  #end: { reason: EndReason; earliest: Cursor | null } | null = null
+  #endTaken = false
+  #gone = false
+  /** How far the queue reaches: everything up to here was queued, or does not pass the filter. */
+  #scanned: Cursor
+  /** How far the reader has been served. */
+  #delivered: Cursor
+  #wakeReader: (() => void) | null = null
+
+  constructor(options: WatchOptions<Item, Cursor>) {
+    this.#options = options
+    this.#scanned = options.after
+    this.#delivered = options.after
+    this.#attachIfCaughtUp()
+  }
+
+  get live(): boolean {
+    return this.#live
+  }
+
+  /** Called when something can be taken. One reader only. */
+  onReadable(wake: () => void): void {
+    this.#wakeReader = wake
+  }
+
+  /** The next item or the end, if there is one right now; null otherwise. Starts the next page of a replay by itself. */
+  take(): Taken<Item, Cursor> {
+    if (this.#endTaken || this.#gone) return null
+    const item = this.#queue.shift()
+    if (item !== undefined) {
+      this.#delivered = this.#options.stream.cursorOf(item)
+      return { item }
+    }
+    if (this.#end) {
+      this.#endTaken = true
+      const { reason, earliest } = this.#end
+      queueMicrotask(() => this.leave())
+      return { end: { reason, resumeAfter: this.#delivered, earliest } }
+    }
+    this.#delivered = this.#scanned
+    if (!this.#live) void this.#replay()
+    return null
+  }
+
+  /** Live items, in order. Those the replay has delivered, or the filter drops, are passed over. */
+  push(items: readonly Item[]): void {
+    if (!this.#live || this.#end) return
+    const { stream, accepts, queueSize, endsAt } = this.#options
+    const idle = this.#queue.length === 0
+    for (const item of items) {
+      const cursor = stream.cursorOf(item)
+      if (!stream.beyond(cursor, this.#scanned)) continue
+      if (accepts(item)) {
+        if (this.#queue.length >= queueSize) {
+          this.end('OVERFLOW')
+          return
+        }
+        this.#queue.push(item)
+      }
+      this.#scanned = cursor
+      const reason = endsAt?.(item)
+      if (reason) {
+        this.end(reason)
+        break
+      }
+    }
+    if (idle && this.#queue.length === 0 && !this.#end) this.#delivered = this.#scanned
+    else this.#wakeReader?.()
+  }
+
+  /**
+   * Ends the watch. What is unread is still delivered before SESSION_CLOSED and SHUTTING_DOWN, and dropped by the other
+   * reasons: nothing may follow them.
+   */
+  end(reason: EndReason, earliest: Cursor | null = null): void {
+    if (this.#end || this.#gone) return
+    this.#end = { reason, earliest }
+    this.#live = false
+    if (reason !== 'SESSION_CLOSED' && reason !== 'SHUTTING_DOWN') this.#queue.length = 0
+    this.#wakeReader?.()
+  }
+
+  /** The reader is gone. */
+  leave(): void {
+    if (this.#gone) return
+    this.#gone = true
+    this.#live = false
+    this.#queue.length = 0
+    this.#options.onGone()
+    this.#wakeReader?.()
+  }
+
+  get gone(): boolean {
+    return this.#gone
+  }
+
+  #attachIfCaughtUp(): void {
+    if (!this.#options.stream.beyond(this.#options.tail(), this.#scanned)) this.#live = true
+  }
+
+  async #replay(): Promise<void> {
+    if (this.#reading || this.#live || this.#end || this.#gone) return
+    this.#reading = true
+    try {
+      // Pages without a hit are passed over here: the reader has nothing to take yet.
+      while (!this.#live && !this.#end && !this.#gone && this.#queue.length === 0) {
+        const page = await this.#options.replay(this.#scanned, this.#options.queueSize)
+        if (this.#end || this.#gone) return
+        this.#queue.push(...page.items)
+        this.#scanned = page.scannedThrough
+        if (page.end) this.end(page.end, page.earliest ?? null)
+        else this.#attachIfCaughtUp()
+      }
+    } catch {
+      // The database is away for a moment: the reader is told to come back and resume, nothing is skipped.
+      this.end('SHUTTING_DOWN')
+    } finally {
+      this.#reading = false
+    }
+    this.#wakeReader?.()
+  }
+}
+
+/** Reads a watch as an async iterable: each item, then the end, then done. Leaving the loop ends the watch. */
+export async function* iterate<Item, Cursor>(
+  watch: Watch<Item, Cursor>,
+): AsyncGenerator<{ item: Item } | { end: End<Cursor> }> {
+  let wake: (() => void) | null = null
+  watch.onReadable(() => wake?.())
+  try {
+    while (!watch.gone) {
+      const readable = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const taken = watch.take()
+      if (taken) {
+        yield taken
+        if ('end' in taken) return
+      } else {
+        await readable
+      }
+    }
+  } finally {
+    watch.leave()
+  }
+}
