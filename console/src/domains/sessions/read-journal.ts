@@ -3,7 +3,7 @@ import { print } from 'graphql'
 import { apiHeaders } from '../../data/client.ts'
 import { graphql } from '../../data/graphql.ts'
 import type { EventFilter, JournalPage } from './event-window.ts'
-import { SessionEventFields } from './session-event.ts'
+import { type SessionEvent, SessionEventFields } from './session-event.ts'
 
 /** Events a page asks for; the server allows 500. */
 export const PAGE = 200
@@ -45,6 +45,15 @@ const LaterEvents = graphql(
   }
 `,
   [EventPageFields],
+)
+
+const OneEvent = graphql(
+  `
+    query OneEvent($id: ID!, $sequence: Int!) {
+      session(id: $id) { id event(sequence: $sequence) { ...SessionEventFields } }
+    }
+  `,
+  [SessionEventFields],
 )
 
 /** Thrown by the readers; `code` is the server's, or NETWORK. */
@@ -111,6 +120,12 @@ export async function readAfter(
 ): Promise<JournalPage> {
   const data = await ask(LaterEvents, { id, after, first, ...scanOf(filter) })
   return pageOf(data.session?.events)
+}
+
+/** One event, or null where retention has removed it or the session has not come so far. */
+export async function readEvent(id: string, sequence: number): Promise<SessionEvent | null> {
+  const data = await ask(OneEvent, { id, sequence })
+  return data.session?.event ?? null
 }
 
 function pageOf(page: JournalPage | undefined): JournalPage {

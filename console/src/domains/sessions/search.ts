@@ -15,6 +15,8 @@ export const sessionsSearch = z.object({
   /** Active within so many hours. */
   within: z.number().int().positive().optional().catch(undefined),
   order: z.enum(['LAST_ACTIVITY_ASC', 'CREATED_DESC', 'CREATED_ASC']).optional().catch(undefined),
+  /** The saved view these filters came from. */
+  saved: word,
   /** The session whose peek is open. */
   peek: word,
 })

@@ -51,6 +51,8 @@ export interface SessionJournal {
   loadLater(): void
   pause(): void
   goOn(): void
+  /** The sequence after which the tail began; undefined before. */
+  startedAfter(): number | undefined
   /** Tells whether the reader is away from the live edge. */
   reading(away: boolean): void
   retryTail(): void
@@ -74,6 +76,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
   let reading = 0
   /** The last sequence that the tail handed on. */
   let delivered = 0
+  let startedAfter: number | undefined
   const listeners = new Set<() => void>()
   const eventListeners = new Set<(events: readonly SessionEvent[]) => void>()
 
@@ -99,6 +102,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
   }
 
   const follow = (after: number) => {
+    startedAfter ??= after
     follower ??= followJournal(sessionId, arrive, (tail) => set({ tail }))
     follower.start(after)
   }
@@ -152,6 +156,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       reading++
       follower?.stop()
       follower = undefined
+      startedAfter = undefined
       state = { ...state, tail: idleTail }
     },
     show: (mode, next) => {
@@ -199,6 +204,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       replace(resumed(window))
       if (!window.attached) journal.loadLater()
     },
+    startedAfter: () => startedAfter,
     reading: (next) => {
       away = next
       const { window } = state

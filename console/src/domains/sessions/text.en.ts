@@ -110,7 +110,7 @@ export const en = {
   tail: {
     replaying: 'catching up',
     reconnecting: 'reconnecting',
-    stale: 'Not following any more: what you see is from {{at}}.',
+    stale: 'Not following any more. What you see is from',
     again: 'Follow again',
     closed: 'The session is closed. Nothing more will happen until it is opened again.',
     deleted: 'This session was deleted.',

@@ -113,7 +113,7 @@ export const zh: SameKeys<typeof en> = {
   tail: {
     replaying: '追赶中',
     reconnecting: '重连中',
-    stale: '已停止跟随:所见内容截至 {{at}}。',
+    stale: '已停止跟随,所见内容截至',
     again: '重新跟随',
     closed: '会话已关闭。重新打开之前不会再有新事件。',
     deleted: '此会话已被删除。',

@@ -116,7 +116,7 @@ function place(draft: Draft, event: SessionEvent): void {
       placeApproval(draft, event, detail.approval)
       break
     case 'SteerDetail':
-      push(draft, event, { kind: 'steer', text: detail.text, author: detail.actor?.name ?? null })
+      placeSteer(draft, event, detail.text, detail.actor?.name ?? null)
       break
     case 'RunStateDetail':
       placeRun(draft, event, detail.runState)
@@ -222,6 +222,20 @@ function placeApproval(draft: Draft, event: SessionEvent, approval: ApprovalView
     push(draft, event, { kind: 'gate', approval })
     draft.gates.set(approval.id, draft.rows.length - 1)
   } else if (draft.mode === 'full' || row === undefined) push(draft, event, { kind: 'note' })
+}
+
+/** Guidance is written as a message and then as what was given to the run: in short it is one thing. */
+function placeSteer(draft: Draft, event: SessionEvent, text: string, author: string | null): void {
+  const said = draft.rows.at(-1)
+  const content = { kind: 'steer', text: preview(text), author } as const
+  if (
+    draft.mode === 'compact' &&
+    said?.kind === 'turn' &&
+    said.runId === event.runId &&
+    said.text === content.text
+  )
+    patch(draft, draft.rows.length - 1, event, content)
+  else push(draft, event, content)
 }
 
 const ENDED: ReadonlySet<RunState> = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TIMED_OUT'])

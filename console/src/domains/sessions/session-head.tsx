@@ -1,0 +1,193 @@
+import { Button, Menu } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { useMemo, useState } from 'react'
+import { useClient } from 'urql'
+import { graphql } from '../../data/graphql.ts'
+import { useCommand } from '../../data/outcome.ts'
+import { type PaletteCommand, useCommands } from '../../kit/commands.ts'
+import { CopyId } from '../../kit/copy-id.tsx'
+import { StateMark } from '../../kit/state-marks.tsx'
+import { type Permission, permission } from '../runs/allowed.ts'
+import { isLive, sessionSummary, summaryMark } from '../runs/run-state.ts'
+import { runText } from '../runs/text.ts'
+import { OpenSession } from './commands.ts'
+import { compactNumber, totalTokens } from './numbers.ts'
+import type { DialogName } from './session-dialogs.tsx'
+import type { SessionView } from './session-query.ts'
+import { sessionText } from './text.ts'
+
+const ExportPath = graphql(`
+  query ExportPath($id: ID!, $format: ExportFormat!) {
+    session(id: $id) { id exportPath(format: $format) }
+  }
+`)
+
+/** The query behind this page, short enough to be read and run elsewhere. */
+const shareable = `query Session($id: ID!) {
+  session(id: $id) {
+    title state eventCount
+    activeRun { number state }
+    messages(last: 20) { nodes { authority text at } }
+    eventsBefore(last: 100) { latest events { sequence type at payload } }
+  }
+}`
+
+type SessionHeadProps = {
+  session: SessionView
+  /** Events as the tail knows them: fresher than the record. */
+  events: number
+  onDialog: (dialog: DialogName) => void
+  onChanged: () => void
+}
+
+export function SessionHead({ session, events, onDialog, onChanged }: SessionHeadProps) {
+  const t = sessionText.useText()
+  const run = runText.useText()
+  const summary = sessionSummary(session)
+  const current = session.activeRun ?? session.lastRun
+  const live = session.activeRun && isLive(session.activeRun.state) ? session.activeRun : null
+  const tokens = totalTokens(session.usage)
+  const mayCancel = permission(live?.allowedActions, 'cancelRun')
+  return (
+    <header className="page-head session-head">
+      <div className="session-title">
+        <h1 className="truncate" title={session.title}>
+          {session.title}
+        </h1>
+        <div className="session-facts">
+          <StateMark kind={summaryMark(summary)}>{run(`state.${summary}`)}</StateMark>
+          {session.state === 'CLOSED' && summary !== 'CLOSED' && <span>{t('head.closed')}</span>}
+          {current && <span>{current.route.protocol}</span>}
+          <span className="num">
+            {[
+              current && run('run', { number: current.number }),
+              t('head.counts', { count: Math.max(events, session.eventCount) }),
+              tokens === null ? t('head.noTokens') : t('head.tokens', { tokens: compactNumber(tokens) }),
+            ]
+              .filter(Boolean)
+              .join(' · ')}
+          </span>
+          <CopyId id={session.id} />
+        </div>
+      </div>
+      <span className="grow" />
+      <MoreMenu session={session} onDialog={onDialog} onChanged={onChanged} />
+      {live && mayCancel.is !== 'hidden' && (
+        <Button
+          variant="default"
+          className="session-cancel"
+          disabled={mayCancel.is === 'refused'}
+          title={mayCancel.is === 'refused' ? mayCancel.reason : undefined}
+          onClick={() => onDialog('cancel')}
+        >
+          {t('head.cancelRun')}
+        </Button>
+      )}
+    </header>
+  )
+}
+
+function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'events'>) {
+  const t = sessionText.useText()
+  const client = useClient()
+  const open = useCommand(OpenSession)
+  const [exporting, setExporting] = useState(false)
+  const may = (action: string) => permission(session.allowedActions, action)
+  const copied = async (text: string) => {
+    await navigator.clipboard.writeText(text)
+    notifications.show({ message: t('head.copied') })
+  }
+  const exportAs = async (format: 'MARKDOWN' | 'JSON' | 'JSONL') => {
+    setExporting(true)
+    const answer = await client.query(ExportPath, { id: session.id, format }).toPromise()
+    setExporting(false)
+    const path = answer.data?.session?.exportPath
+    if (path) location.assign(path)
+    else if (answer.error) notifications.show({ message: answer.error.message, color: 'red' })
+  }
+  const reopen = async () => {
+    const outcome = await open.run({
+      input: { sessionId: session.id, expectedGeneration: session.generation },
+    })
+    if (outcome.ok) onChanged()
+    else notifications.show({ message: outcome.problem.message, color: 'red' })
+  }
+  const { id } = session
+  const commands = useMemo<PaletteCommand[]>(() => {
+    const all: PaletteCommand[] = [
+      { id: 'session.rename', label: t('head.rename'), run: () => onDialog('rename') },
+      { id: 'session.close', label: t('head.close'), run: () => onDialog('close') },
+      { id: 'run.cancel', label: t('head.cancelRun'), run: () => onDialog('cancel') },
+    ]
+    const actions = { 'session.rename': 'renameSession', 'session.close': 'closeSession' } as const
+    return all.filter((command) =>
+      command.id === 'run.cancel'
+        ? permission(session.activeRun?.allowedActions, 'cancelRun').is === 'allowed'
+        : permission(session.allowedActions, actions[command.id as keyof typeof actions]).is === 'allowed',
+    )
+  }, [t, onDialog, session])
+  useCommands(commands)
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <Button variant="default" loading={exporting || open.busy}>
+          {t('head.actions')} ▾
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Item may={may('renameSession')} onClick={() => onDialog('rename')} label={t('head.rename')} />
+        {session.state === 'OPEN' ? (
+          <Item may={may('closeSession')} onClick={() => onDialog('close')} label={t('head.close')} />
+        ) : (
+          <Item may={may('openSession')} onClick={() => void reopen()} label={t('head.open')} />
+        )}
+        <Menu.Divider />
+        <Menu.Label>{t('head.export')}</Menu.Label>
+        {(['MARKDOWN', 'JSON', 'JSONL'] as const).map((format) => (
+          <Item
+            key={format}
+            may={may('exportSession')}
+            onClick={() => void exportAs(format)}
+            label={t(`head.exportAs.${format}`)}
+          />
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void copied(location.href)}>{t('head.copyLink')}</Menu.Item>
+        <Menu.Item onClick={() => void copied(asGraphql(id))}>{t('head.copyGraphql')}</Menu.Item>
+        <Menu.Item onClick={() => void copied(asCurl(id))}>{t('head.copyCurl')}</Menu.Item>
+        <Menu.Divider />
+        <Item may={may('deleteSession')} onClick={() => onDialog('delete')} label={t('head.remove')} danger />
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+type ItemProps = { may: Permission; label: string; danger?: boolean; onClick: () => void }
+
+/** Hidden for whom it is not meant; there, but with the server's reason, when it is only not now. */
+function Item({ may, label, danger = false, onClick }: ItemProps) {
+  const t = sessionText.useText()
+  if (may.is === 'hidden') return null
+  return (
+    <Menu.Item disabled={may.is === 'refused'} c={danger ? 'var(--bad)' : ''} onClick={onClick}>
+      {label}
+      {may.is === 'refused' && (
+        <small className="menu-reason">{t('head.refusedNow', { reason: may.reason })}</small>
+      )}
+    </Menu.Item>
+  )
+}
+
+function asGraphql(id: string): string {
+  return `${shareable}\n\n# variables\n${JSON.stringify({ id }, null, 2)}\n`
+}
+
+function asCurl(id: string): string {
+  const body = JSON.stringify({ query: shareable, variables: { id } }).replaceAll("'", "'\\''")
+  return [
+    `curl -s ${new URL('/graphql', location.href).href}`,
+    `-H 'content-type: application/json'`,
+    `-H "authorization: Bearer $WHEELHOUSE_TOKEN"`,
+    `-d '${body}'`,
+  ].join(' \\\n  ')
+}

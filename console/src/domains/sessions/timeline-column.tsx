@@ -1,0 +1,242 @@
+import { Button } from '@mantine/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import { EmptyState, FailedState, FilteredEmpty } from '../../kit/empty-state.tsx'
+import { type KeyBinding, useKeys } from '../../kit/keys.ts'
+import { Timestamp } from '../../kit/timestamp.tsx'
+import { hasEarlier } from './event-window.ts'
+import type { JournalSnapshot } from './session-journal.ts'
+import { sessionText } from './text.ts'
+import './timeline.css'
+import { type PartProps, TimelineHead } from './timeline-head.tsx'
+import { Row, type RowActions } from './timeline-row.tsx'
+import type { TimelineRow } from './timeline-rows.ts'
+
+/** How near an end the reader comes before the next page is asked for, in rows. */
+const NEAR = 30
+/** How far from the end still counts as being at the live edge, in pixels. */
+const EDGE = 40
+
+export function TimelineColumn({ journal, search, onSearch }: Omit<PartProps, 'state'>) {
+  const t = sessionText.useText()
+  const state = useSyncExternalStore(journal.subscribe, journal.snapshot)
+  const actions = useMemo<RowActions>(
+    () => ({
+      open: (sequence) => onSearch({ event: sequence }),
+      onlyRun: (run) => onSearch({ run }),
+    }),
+    [onSearch],
+  )
+  return (
+    <section className="session-column tl" aria-label={t('timeline.title')}>
+      <TimelineHead journal={journal} state={state} search={search} onSearch={onSearch} />
+      <TailNotice journal={journal} state={state} />
+      <TimelineBody journal={journal} state={state} search={search} onSearch={onSearch} actions={actions} />
+    </section>
+  )
+}
+
+/** What the tail has to say: gone stale, ended, or events that retention took. */
+function TailNotice({ journal, state }: Pick<PartProps, 'journal' | 'state'>) {
+  const t = sessionText.useText()
+  const { tail } = state
+  if (tail.name === 'idle') return null
+  const notices: ReactNode[] = tail.gaps.map((gap) => (
+    <p key={gap.from}>{t('timeline.gap', { from: gap.from, to: gap.to })}</p>
+  ))
+  if (tail.name === 'stale')
+    notices.push(
+      <p key="stale" role="alert">
+        {t('tail.stale')} <Timestamp at={new Date(tail.since).toISOString()} ledger />{' '}
+        <Button size="compact-xs" variant="default" onClick={() => journal.retryTail()}>
+          {t('tail.again')}
+        </Button>
+      </p>,
+    )
+  if (tail.name === 'ended' && tail.reason === 'SESSION_CLOSED')
+    notices.push(<p key="ended">{t('tail.closed')}</p>)
+  if (tail.name === 'ended' && tail.reason === 'SESSION_DELETED')
+    notices.push(<p key="ended">{t('tail.deleted')}</p>)
+  if (tail.name === 'ended' && tail.reason === 'REVOKED') notices.push(<p key="ended">{t('tail.revoked')}</p>)
+  return notices.length === 0 ? null : <div className="tl-notice">{notices}</div>
+}
+
+function estimate(row: TimelineRow | undefined): number {
+  if (row?.kind === 'turn') return 38
+  if (row?.kind === 'gate' && row.approval.state === 'OPEN') return 168
+  return 30
+}
+
+function TimelineBody({ journal, state, search, onSearch, actions }: PartProps & { actions: RowActions }) {
+  const t = sessionText.useText()
+  const scroller = useRef<HTMLDivElement>(null)
+  const { window, timeline, busy, problem } = state
+  const { rows } = timeline
+  const attached = window?.attached ?? false
+  const virtualizer = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => estimate(rows[index]),
+    getItemKey: (index) => rows[index]?.key ?? index,
+    overscan: 16,
+    anchorTo: 'end',
+    followOnAppend: attached && !(window?.paused ?? false),
+    scrollEndThreshold: EDGE,
+    paddingEnd: 48,
+    onChange: (instance) => journal.reading(!instance.isAtEnd(EDGE)),
+  })
+  const items = virtualizer.getVirtualItems()
+  const first = items[0]?.index ?? 0
+  const last = items.at(-1)?.index ?? 0
+
+  useEffect(() => {
+    if (rows.length === 0 || busy !== undefined) return
+    if (first < NEAR) journal.loadEarlier()
+    if (last > rows.length - NEAR) journal.loadLater()
+  }, [journal, first, last, rows.length, busy])
+
+  const selectedIndex = useMemo(() => {
+    const { event } = search
+    if (event === undefined) return -1
+    const exact = rows.findIndex((row) => row.sequence === event)
+    return exact >= 0
+      ? exact
+      : rows.findLastIndex((row) => row.sequence <= event && row.lastSequence >= event)
+  }, [rows, search])
+  useScrollToSelected(virtualizer, selectedIndex, search.event)
+  useStartAtEdge(virtualizer, rows.length, search.event)
+
+  const steps = useRef((_step: number) => {})
+  steps.current = (step) => {
+    const from = selectedIndex < 0 ? (step > 0 ? first - 1 : last + 1) : selectedIndex
+    const row = rows[Math.min(rows.length - 1, Math.max(0, from + step))]
+    if (row) onSearch({ event: row.sequence }, true)
+  }
+  const toEdge = () => {
+    journal.openEdge()
+    virtualizer.scrollToEnd()
+  }
+  const edge = useRef(toEdge)
+  edge.current = toEdge
+  const bindings = useMemo<KeyBinding[]>(
+    () => [
+      { keys: 'j', label: t('keys.next'), run: () => steps.current(1) },
+      { keys: 'k', label: t('keys.previous'), run: () => steps.current(-1) },
+      { keys: 'shift+g', label: t('keys.edge'), run: () => edge.current() },
+      { keys: 'g g', label: t('keys.start'), run: () => journal.openStart() },
+      { keys: 'escape', label: t('keys.close'), run: () => onSearch({ event: undefined }) },
+    ],
+    [t, journal, onSearch],
+  )
+  useKeys(t('timeline.title'), bindings)
+
+  const firstOpenGate = rows.find((row) => row.kind === 'gate' && row.approval.state === 'OPEN')?.key
+  if (window === undefined && problem)
+    return <FailedState problem={problem} onRetry={() => journal.start(search.event)} />
+  if (window !== undefined && rows.length === 0 && busy === undefined && !hasEarlier(window))
+    return search.types || search.run ? (
+      <FilteredEmpty onClear={() => onSearch({ types: undefined, run: undefined })} />
+    ) : (
+      <EmptyState title={t('timeline.empty')} />
+    )
+  return (
+    <div className="tl-frame">
+      <div className="tl-scroll" ref={scroller} role="log" aria-label={t('timeline.rows')} aria-live="off">
+        {window && !hasEarlier(window) && (
+          <p className="tl-beginning mute">
+            {window.earliest > 1
+              ? t('timeline.removed', { sequence: window.earliest })
+              : t('timeline.beginning')}
+          </p>
+        )}
+        <div className="tl-rows" style={{ height: virtualizer.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index]
+            if (!row) return null
+            return (
+              <div
+                key={item.key}
+                data-index={item.index}
+                ref={virtualizer.measureElement}
+                className="tl-slot"
+                style={{ transform: `translateY(${item.start}px)` }}
+              >
+                <Row
+                  row={row}
+                  selected={item.index === selectedIndex}
+                  answersByKey={row.key === firstOpenGate}
+                  actions={actions}
+                />
+              </div>
+            )
+          })}
+        </div>
+      </div>
+      {problem && <FailedState problem={problem} onRetry={() => journal.loadEarlier()} />}
+      <EdgePill
+        state={state}
+        atEnd={virtualizer.isAtEnd(EDGE)}
+        onEdge={toEdge}
+        onStart={() => journal.openStart()}
+      />
+    </div>
+  )
+}
+
+type Virtual = ReturnType<typeof useVirtualizer<HTMLDivElement, Element>>
+
+/** An event that the address names is brought into view once, not each time that rows arrive. */
+function useScrollToSelected(virtualizer: Virtual, index: number, event: number | undefined): void {
+  const done = useRef<number>(undefined)
+  useEffect(() => {
+    if (event === undefined) done.current = undefined
+    if (event === undefined || index < 0 || done.current === event) return
+    done.current = event
+    virtualizer.scrollToIndex(index, { align: 'auto' })
+  }, [virtualizer, index, event])
+}
+
+/** Without an event in the address a session opens at its live edge. */
+function useStartAtEdge(virtualizer: Virtual, count: number, event: number | undefined): void {
+  const done = useRef(false)
+  useEffect(() => {
+    if (done.current || count === 0) return
+    done.current = true
+    if (event === undefined) virtualizer.scrollToEnd()
+  }, [virtualizer, count, event])
+}
+
+type EdgePillProps = { state: JournalSnapshot; atEnd: boolean; onEdge: () => void; onStart: () => void }
+
+function EdgePill({ state, atEnd, onEdge, onStart }: EdgePillProps) {
+  const t = sessionText.useText()
+  const { window, busy } = state
+  if (window === undefined) return null
+  const away = !atEnd || !window.attached || window.paused
+  return (
+    <div className="tl-pills">
+      {busy !== undefined && (
+        <span className="tl-pill" role="status">
+          {busy === 'earlier' ? t('timeline.loadingEarlier') : t('timeline.loadingLater')}
+        </span>
+      )}
+      {away && (
+        <>
+          {hasEarlier(window) && (
+            <button type="button" className="tl-pill" onClick={onStart}>
+              {t('timeline.start')} ↑
+            </button>
+          )}
+          <button
+            type="button"
+            className="tl-pill"
+            data-strong={window.unseen > 0 || undefined}
+            onClick={onEdge}
+          >
+            {window.unseen > 0 ? t('timeline.new', { count: window.unseen }) : t('timeline.edge')} ↓
+          </button>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,290 @@
+import { memo, type ReactNode } from 'react'
+import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
+import { StateMark } from '../../kit/state-marks.tsx'
+import { clockTime, exactDuration, utcTime } from '../../kit/time.ts'
+import { ApprovalActions } from '../runs/approval-actions.tsx'
+import { ApprovalState, IfIgnored } from '../runs/approval-words.tsx'
+import { runMark } from '../runs/run-state.ts'
+import { runText } from '../runs/text.ts'
+import { sessionText } from './text.ts'
+import type { TimelineRow } from './timeline-rows.ts'
+
+export type RowActions = {
+  open: (sequence: number) => void
+  onlyRun: (runId: string) => void
+}
+
+type RowProps = {
+  row: TimelineRow
+  selected: boolean
+  /** Whether this gate has the keys of the page's first open approval. */
+  answersByKey: boolean
+  actions: RowActions
+}
+
+/** One row of the timeline; its height is fixed by its kind, only an open gate measures itself. */
+export const Row = memo(function Row({ row, selected, answersByKey, actions }: RowProps) {
+  const t = sessionText.useText()
+  const parity = row.runNumber === null ? undefined : row.runNumber % 2 === 0 ? 'b' : 'a'
+  return (
+    <div
+      className="tl-row"
+      data-kind={row.kind}
+      data-band={parity}
+      data-band-start={row.inBand === 0 || undefined}
+      data-selected={selected || undefined}
+      data-bad={isBad(row) || undefined}
+    >
+      <Clock at={row.at} />
+      <span className="tl-band">
+        {row.runId !== null && row.inBand === 0 && row.runNumber !== null && (
+          <RunLabel runId={row.runId} number={row.runNumber} actions={actions} />
+        )}
+      </span>
+      <span className="tl-what">
+        <Words row={row} answersByKey={answersByKey} />
+      </span>
+      <button
+        type="button"
+        className="tl-number mono num"
+        aria-label={t('timeline.open', { sequence: row.sequence })}
+        aria-current={selected ? 'true' : undefined}
+        onClick={() => actions.open(row.sequence)}
+      >
+        #{row.sequence}
+      </button>
+    </div>
+  )
+})
+
+function isBad(row: TimelineRow): boolean {
+  if (row.kind === 'tool') return row.ok === false
+  return row.event.type === 'RUN_WRITE_REJECTED' || row.event.type === 'HANDOFF_REJECTED'
+}
+
+/** The clock of a row; the day is in the tooltip with the zone and UTC, the whole time in the event panel. */
+function Clock({ at }: { at: string }) {
+  const chosen = usePreferences()
+  const moment = Date.parse(at)
+  return (
+    <time className="tl-clock mono num" dateTime={at} title={`${at} · ${utcTime(moment)}`}>
+      {clockTime(moment, shownTimeZone(chosen))}
+    </time>
+  )
+}
+
+function RunLabel({ runId, number, actions }: { runId: string; number: number; actions: RowActions }) {
+  const run = runText.useText()
+  const t = sessionText.useText()
+  return (
+    <button
+      type="button"
+      className="tl-run"
+      aria-label={t('timeline.onlyRun', { number })}
+      title={t('timeline.onlyRun', { number })}
+      onClick={() => actions.onlyRun(runId)}
+    >
+      {run('run', { number })}
+    </button>
+  )
+}
+
+function Words({ row, answersByKey }: { row: TimelineRow; answersByKey: boolean }) {
+  switch (row.kind) {
+    case 'turn':
+      return <TurnWords row={row} />
+    case 'tool':
+      return <ToolWords row={row} />
+    case 'gate':
+      return <Gate row={row} answersByKey={answersByKey} />
+    case 'text':
+      return <TextWords row={row} />
+    case 'steer':
+      return <SteerWords row={row} />
+    case 'run':
+      return <RunWords row={row} />
+    case 'note':
+      return <NoteWords row={row} />
+    default:
+      return row satisfies never
+  }
+}
+
+type Of<Kind> = { row: Extract<TimelineRow, { kind: Kind }> }
+
+/** Parts of a row's quiet explanation, set apart by a middle dot. */
+function Quiet({ parts }: { parts: readonly (ReactNode | null | undefined | false)[] }) {
+  const shown = parts.filter(Boolean)
+  if (shown.length === 0) return null
+  return (
+    <span className="mute tl-quiet">
+      {shown.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one sentence never change places
+        <span key={index}>
+          {index > 0 && ' · '}
+          {part}
+        </span>
+      ))}
+    </span>
+  )
+}
+
+function TurnWords({ row }: Of<'turn'>) {
+  const t = sessionText.useText()
+  const { route } = row
+  return (
+    <>
+      <b className="tl-said">“{row.text}”</b>{' '}
+      <Quiet
+        parts={[
+          row.author,
+          route && t(`row.relation.${route.relation}`),
+          route?.protocol,
+          route && route.confidence !== null && `${route.source.toLowerCase()} ${route.confidence}`,
+        ]}
+      />
+    </>
+  )
+}
+
+function ToolWords({ row }: Of<'tool'>) {
+  const t = sessionText.useText()
+  const took = useTook(row.took)
+  const isResult = row.event.type !== 'TOOL_CALL' || row.ok !== null
+  const name = row.tool || String(sessionText.find(`event.${row.event.type}`))
+  if (row.ok === false)
+    return (
+      <>
+        <s className="tl-refused mono">{name}</s>{' '}
+        <span className="tl-bad">
+          {t('row.toolFailed')}
+          {row.summary && `: ${row.summary}`}
+        </span>
+      </>
+    )
+  return (
+    <>
+      <span className="mono">{name}</span>{' '}
+      <Quiet
+        parts={[
+          isResult
+            ? `→ ${[row.summary, took].filter(Boolean).join(', ')}`
+            : (row.summary ?? t('row.noResult')),
+        ]}
+      />
+    </>
+  )
+}
+
+function useTook(took: number | null): string | null {
+  const { language } = usePreferences()
+  if (took === null) return null
+  return took < 1_000 ? `${took} ms` : exactDuration(took, language)
+}
+
+function TextWords({ row }: Of<'text'>) {
+  const t = sessionText.useText()
+  if (row.role === 'reasoning')
+    return (
+      <span className="mute">
+        {t('row.reasoning')} <Quiet parts={[row.text, t('row.characters', { count: row.length })]} />
+      </span>
+    )
+  return (
+    <>
+      <span className="tl-answer">{row.text.replace(/\s+/g, ' ')}</span>{' '}
+      <Quiet
+        parts={[
+          !row.final && t('row.streaming'),
+          row.length > 200 && t('row.characters', { count: row.length }),
+        ]}
+      />
+    </>
+  )
+}
+
+function SteerWords({ row }: Of<'steer'>) {
+  const t = sessionText.useText()
+  return (
+    <>
+      <span aria-hidden="true">↳ </span>
+      <b className="tl-said">“{row.text}”</b> <Quiet parts={[t('row.guidance'), row.author]} />
+    </>
+  )
+}
+
+function RunWords({ row }: Of<'run'>) {
+  const t = sessionText.useText()
+  const run = runText.useText()
+  const took = useTook(row.took)
+  const detail = row.event.detail
+  if (detail?.__typename !== 'RunStateDetail') return null
+  const ended = row.took !== null || detail.effects !== null
+  return (
+    <>
+      <StateMark kind={runMark(row.state)}>
+        {row.runNumber !== null && `${run('run', { number: row.runNumber })} `}
+        {row.event.type === 'RUN_WRITE_REJECTED'
+          ? sessionText.find('event.RUN_WRITE_REJECTED')
+          : run(`state.${row.state}`)}
+      </StateMark>{' '}
+      <Quiet
+        parts={[
+          detail.failureCode && <code>{detail.failureCode}</code>,
+          detail.failureMessage,
+          detail.reason && t('row.reason', { reason: detail.reason }),
+          detail.actor && t('row.by', { name: detail.actor.name }),
+          detail.runtime && !ended && t('row.onRuntime', { name: detail.runtime.name }),
+          ended && detail.effects && run(`effects.${detail.effects}`),
+          took,
+        ]}
+      />
+    </>
+  )
+}
+
+function NoteWords({ row }: Of<'note'>) {
+  const t = sessionText.useText()
+  const { detail, type } = row.event
+  const name = sessionText.find(`event.${type}`) ?? type
+  const parts: (string | null | undefined | false)[] = []
+  if (detail?.__typename === 'SessionStateDetail')
+    parts.push(
+      type === 'SESSION_RENAMED' && detail.title !== null && t('row.renamed', { title: detail.title }),
+      detail.actor && t('row.by', { name: detail.actor.name }),
+    )
+  if (detail?.__typename === 'TextDetail') parts.push(detail.text)
+  if (detail?.__typename === 'RouteDetail' && detail.route)
+    parts.push(t(`row.relation.${detail.route.relation}`), detail.route.protocol, ...detail.route.reasons)
+  if (detail?.__typename === 'ApprovalDetail') parts.push(detail.approval?.title, detail.decision)
+  if (detail?.__typename === 'UsageDetail') {
+    const { inputTokens, outputTokens } = detail.usage
+    if (inputTokens !== null || outputTokens !== null)
+      parts.push(t('row.tokens', { input: inputTokens ?? '–', output: outputTokens ?? '–' }))
+  }
+  return (
+    <>
+      {name} <Quiet parts={parts} />
+    </>
+  )
+}
+
+function Gate({ row, answersByKey }: Of<'gate'> & { answersByKey: boolean }) {
+  const { approval } = row
+  if (approval.state !== 'OPEN')
+    return (
+      <>
+        <ApprovalState approval={approval} /> <Quiet parts={[approval.title, approval.note]} />
+      </>
+    )
+  return (
+    <div className="tl-gate">
+      <ApprovalState approval={approval} />
+      <p className="tl-gate-title">{approval.title}</p>
+      <ApprovalActions approval={approval} keys={answersByKey} />
+      <small className="mute">
+        <IfIgnored approval={approval} />
+      </small>
+    </div>
+  )
+}

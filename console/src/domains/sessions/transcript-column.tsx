@@ -1,0 +1,176 @@
+import { Button } from '@mantine/core'
+import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { FailedState } from '../../kit/empty-state.tsx'
+import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
+import { StateMark } from '../../kit/state-marks.tsx'
+import { kitText } from '../../kit/text.ts'
+import { Timestamp } from '../../kit/timestamp.tsx'
+import { useViewer } from '../../shell/viewer.ts'
+import { isLive, runMark } from '../runs/run-state.ts'
+import { runText } from '../runs/text.ts'
+import { Composer } from './composer.tsx'
+import type { SessionJournal } from './session-journal.ts'
+import type { SessionView } from './session-query.ts'
+import { sessionText } from './text.ts'
+import './transcript.css'
+import { type TranscriptEntry, type TranscriptRun, transcriptEntries } from './transcript.ts'
+import { useTranscript } from './use-transcript.ts'
+
+type TranscriptColumnProps = { journal: SessionJournal; session: SessionView; onChanged: () => void }
+
+export function TranscriptColumn({ journal, session, onChanged }: TranscriptColumnProps) {
+  const t = sessionText.useText()
+  const words = kitText.useText()
+  const pages = useTranscript(journal, session)
+  const entries = useMemo(() => transcriptEntries(pages.transcript), [pages.transcript])
+  const scroller = useStickToEnd(pages.transcript)
+  return (
+    <section className="session-column" aria-label={t('transcript.title')}>
+      <div className="session-column-head">
+        <h2>{t('transcript.title')}</h2>
+        <span className="grow" />
+        <span className="mute num">
+          {t('transcript.count', { shown: pages.transcript.messages.length, total: pages.total })}
+        </span>
+      </div>
+      <div className="transcript" ref={scroller}>
+        {pages.hasEarlier && (
+          <Button
+            className="transcript-more"
+            size="compact-xs"
+            variant="default"
+            loading={pages.loading}
+            onClick={pages.loadEarlier}
+          >
+            {t('transcript.earlier')}
+          </Button>
+        )}
+        {pages.problem && <FailedState problem={pages.problem} onRetry={pages.loadEarlier} />}
+        {entries.length === 0 && !pages.problem && (
+          <p className="transcript-empty mute">{pages.loading ? words('loading') : t('transcript.empty')}</p>
+        )}
+        {entries.map((entry) => (
+          <Entry key={entry.key} entry={entry} />
+        ))}
+      </div>
+      <Composer session={session} onChanged={onChanged} />
+    </section>
+  )
+}
+
+/** Stays at the end while the reader is there, and where the reader is otherwise. */
+function useStickToEnd(changes: unknown) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const atEnd = useRef(true)
+  const height = useRef(0)
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const look = () => {
+      atEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < 40
+    }
+    element.addEventListener('scroll', look, { passive: true })
+    return () => element.removeEventListener('scroll', look)
+  }, [])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the content may have grown
+  useLayoutEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const grown = element.scrollHeight - height.current
+    height.current = element.scrollHeight
+    if (atEnd.current) element.scrollTop = element.scrollHeight
+    // Earlier messages came in above: keep what is being read where it is.
+    else if (element.scrollTop < 80 && grown > 0) element.scrollTop += grown
+  }, [changes])
+  return scroller
+}
+
+function Entry({ entry }: { entry: TranscriptEntry }) {
+  const t = sessionText.useText()
+  const viewer = useViewer()
+  if (entry.kind === 'run') return <RunEntry entry={entry} />
+  const { author, authority, text, at } = entry.message
+  const own = author.id === viewer.id
+  const guidance = entry.kind === 'guidance'
+  const name = own ? t('transcript.you') : `${author.name} · ${t(`transcript.authority.${authority}`)}`
+  const who = guidance ? `${name} · ${t('transcript.guidance', { number: entry.number })}` : name
+  return (
+    <article className="said" data-own={own || undefined} data-said data-guidance={guidance || undefined}>
+      <EntryHead who={who} right={<When at={at} />} />
+      <Text text={text} />
+    </article>
+  )
+}
+
+function RunEntry({ entry }: { entry: Extract<TranscriptEntry, { kind: 'run' }> }) {
+  const t = sessionText.useText()
+  const run = runText.useText()
+  const { number, runtimeName, state, asks } = entry.run
+  const who =
+    runtimeName === null
+      ? t('transcript.agentNoName', { number })
+      : t('transcript.agent', { name: runtimeName, number })
+  const hint = state === 'COMPLETED' ? run('stateHint.COMPLETED') : undefined
+  return (
+    <article className="said" data-agent>
+      <EntryHead
+        who={who}
+        right={
+          <StateMark kind={runMark(state)} title={hint}>
+            {run(`state.${state}`)}
+          </StateMark>
+        }
+      />
+      {entry.answer ? (
+        <Text text={entry.answer.text} />
+      ) : (
+        entry.stream !== null && <Text text={entry.stream} streaming={isLive(state)} />
+      )}
+      {asks.map((ask) => (
+        <p key={ask.id} className="mute">
+          {t('transcript.asks', { title: ask.title })}
+        </p>
+      ))}
+      <Ending run={entry.run} spoke={entry.answer !== null || entry.stream !== null} />
+    </article>
+  )
+}
+
+/** Why there is no answer, or what became of the run besides it. */
+function Ending({ run, spoke }: { run: TranscriptRun; spoke: boolean }) {
+  const t = sessionText.useText()
+  const words = runText.useText()
+  const { state, failureCode, failureMessage, endReason, effects, asks } = run
+  if (state === 'OFFERED') return <p className="mute">{t('transcript.offered')}</p>
+  if (isLive(state))
+    return spoke || asks.length > 0 ? null : <p className="mute">{t('transcript.working')}</p>
+  if (state === 'COMPLETED') return spoke ? null : <p className="mute">{t('transcript.noAnswer')}</p>
+  const why = [failureMessage ?? failureCode, endReason && t('row.reason', { reason: endReason })]
+  return <p className="mute">{[...why, words(`effects.${effects}`)].filter(Boolean).join(' · ')}</p>
+}
+
+function EntryHead({ who, right }: { who: string; right: ReactNode }) {
+  return (
+    <small className="said-head">
+      <span className="truncate">{who}</span>
+      {right}
+    </small>
+  )
+}
+
+function When({ at }: { at: string }) {
+  const zone = shownTimeZone(usePreferences())
+  const sameDay =
+    new Date(at).toLocaleDateString('en-CA', { timeZone: zone }) ===
+    new Date().toLocaleDateString('en-CA', { timeZone: zone })
+  return <Timestamp at={at} ledger show={sameDay ? 'clock' : 'full'} />
+}
+
+/** Whoever wrote it, it is shown as text: never as markup. */
+function Text({ text, streaming = false }: { text: string; streaming?: boolean }) {
+  return (
+    <div className="said-text" data-streaming={streaming || undefined} dir="auto">
+      {text}
+    </div>
+  )
+}
