@@ -21,7 +21,7 @@ type Maybe<T, R extends boolean> = R extends true ? T : T | undefined
 const maybe = <T, R extends boolean>(schema: z.ZodType<T>, required: R): z.ZodType<Maybe<T, R>> =>
   (required ? schema : schema.nullish().transform((value) => value ?? undefined)) as z.ZodType<Maybe<T, R>>
 
-function field<T, R extends boolean>(
+function field<T, R extends boolean = false>(
   type: string | object,
   required: R,
   description: string,
@@ -46,12 +46,28 @@ const ofType = (type: NodeType) =>
     return z.NEVER
   })
 
+const wellFormedId = z.string().refine((text) => decodeId(text) !== null, {
+  message: 'not found',
+  params: { [malformedId]: true },
+})
+
 /** Whether the only thing wrong with an input is an id that can't name anything: that answers like a missing one. */
 export const isMissing = (error: z.ZodError) =>
   error.issues.some((issue) => (issue as { params?: Record<symbol, unknown> }).params?.[malformedId])
 
+interface TextOptions {
+  min?: number
+  max: number
+  trim?: boolean
+  pattern?: RegExp
+  /** What else must hold of the text. */
+  check?: (text: string) => boolean
+  /** What to say when `pattern` or `check` does not hold. */
+  hint?: string
+}
+
 /** Characters are Unicode code points; `min` counts after trimming. */
-function textSchema(options: { min?: number; max: number; trim?: boolean; pattern?: RegExp; hint?: string }) {
+function textSchema(options: TextOptions) {
   let schema: z.ZodType<string> = z
     .string()
     .transform((text) => (options.trim === false ? text : text.trim()))
@@ -66,6 +82,7 @@ function textSchema(options: { min?: number; max: number; trim?: boolean; patter
     const { pattern } = options
     schema = schema.refine((text) => pattern.test(text), options.hint ?? `must match ${pattern.source}`)
   }
+  if (options.check) schema = schema.refine(options.check, options.hint ?? 'is not valid')
   return schema
 }
 
@@ -74,11 +91,9 @@ export const input = {
   /** A node of one type; anything that can't name one is NOT_FOUND. Gives its reference. */
   id: <R extends boolean = false>(type: NodeType, description: string, required = false as R) =>
     field<Ref & NodeRef, R>('ID', required, description, ofType(type) as unknown as z.ZodType<Ref & NodeRef>),
-  text: <R extends boolean = false>(
-    description: string,
-    options: { min?: number; max: number; trim?: boolean; pattern?: RegExp; hint?: string },
-    required = false as R,
-  ) =>
+  /** An id of any type, kept as its text; one that can't name anything is NOT_FOUND. */
+  anyId: (description: string) => field<string>('ID', false, description, wellFormedId),
+  text: <R extends boolean = false>(description: string, options: TextOptions, required = false as R) =>
     field<string, R>(
       'String',
       required,

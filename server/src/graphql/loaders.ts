@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import {
+  loadGrants,
   loadGrantsOfPrincipals,
   loadGrantsOfTokens,
   loadPrincipals,
@@ -72,6 +73,7 @@ export function createLoaders(db: Db) {
     ),
     principal: byId((ids) => loadPrincipals(db, ids)),
     token: byId((ids) => loadTokens(db, ids)),
+    grant: byId((ids) => loadGrants(db, ids)),
     tokensOfPrincipal: childrenOf(
       (ids) => loadTokensOfPrincipals(db, ids),
       (row) => row.principalId,

@@ -18,7 +18,7 @@ const everywhere: GrantScope[] = ['ALL', 'PROJECT', 'SESSION']
 const projectUp: GrantScope[] = ['ALL', 'PROJECT']
 const allOnly: GrantScope[] = ['ALL']
 
-interface CapabilityFacts {
+export interface CapabilityFacts {
   description: string
   writes: boolean
   scopes: GrantScope[]

@@ -1,3 +1,4 @@
+import './saved-views/graphql.ts'
 import { AllowedActionRef } from '../../graphql/allowed-action.ts'
 import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
 import { command } from '../../graphql/command.ts'
@@ -6,7 +7,6 @@ import { type Context, permit, viewerOf } from '../../graphql/context.ts'
 import { input, inputObject } from '../../graphql/fields.ts'
 import { found, refOf } from '../../graphql/found.ts'
 import { connectionOf, isTimeKey, pageRequest } from '../../graphql/page.ts'
-import type { NodeRef } from '../../platform/ids.ts'
 import { invalid } from '../../platform/refusal.ts'
 import { allowedAction, authorize, seesProject } from '../access/rules.ts'
 import { RuntimeRef } from '../runs/graphql.ts'
@@ -32,11 +32,6 @@ import {
 } from './rules.ts'
 import { ThinkingLevelRef } from './thinking-level.ts'
 
-/** The project that an id names, for a caller that can see it; else null. */
-export async function projectNode(ref: NodeRef, context: Context): Promise<ProjectRow | null> {
-  return seesProject(viewerOf(context), ref.id) ? context.loaders.project.load(ref.id) : null
-}
-
 const limitsField = (name: LimitName) =>
   `${limits[name].description} ${limits[name].min} to ${limits[name].max}, ${limits[name].default} at first.`
 
@@ -59,11 +54,16 @@ const ProjectCountsRef = builder.objectRef<ProjectLoadRow>('ProjectCounts').impl
   }),
 })
 
+/** The project that an id names, for a caller that can see it; else null. */
+export async function projectNode(ref: { id: string }, context: Context): Promise<ProjectRow | null> {
+  return seesProject(viewerOf(context), ref.id) ? context.loaders.project.load(ref.id) : null
+}
+
 export const ProjectRef = builder.objectRef<ProjectRow>('Project')
 
 builder.node(ProjectRef, {
   description: 'The isolation boundary: no project sees anything of another.',
-  id: { resolve: (project) => nodeKey({ id: project.id }) },
+  id: { resolve: ({ id }) => nodeKey({ id }) },
   loadWithoutCache: (key, context) => found(projectNode(unspell('Project', key), context)),
   fields: (t) => ({
     slug: t.exposeString('slug', { description: 'Its address in URLs.' }),
@@ -153,7 +153,7 @@ builder.queryFields((t) => ({
           slugPattern.test(slug) ? findProject(context.app.db, viewer, slug) : Promise.resolve(null),
         )
       }
-      return found(projectNode(refOf('Project', String(id)), context))
+      return found(projectNode(refOf('Project', id ?? ''), context))
     },
   }),
 }))

@@ -155,11 +155,6 @@ export async function readInvitation(
   }
 }
 
-/** Whether a code may be redeemed; else NOT_FOUND. For checks that should wait until the code is known to be good. */
-export async function requireInvitation(platform: Platform, code: string): Promise<void> {
-  await openInvitation(platform, code)
-}
-
 /**
  * Uses an invitation up: ties the person's sign-in to the principal that was invited, or makes the first owner.
  * `passwordHash` is better-auth's. One of several at once wins; an e-mail address that somebody signs in with is
@@ -200,4 +195,18 @@ export async function redeemInvitation(
       issues: [{ path: ['email'], message: 'is taken' }],
     })
   })
+}
+
+/** Records that a person signed in. */
+export async function noteSignIn(platform: Platform, authUserId: string): Promise<void> {
+  const principal = await store.principalByAuthUser(platform.db, authUserId)
+  if (!principal) return
+  const { id } = principal
+  await transact(platform, (unit) =>
+    audit(
+      unit,
+      { viewer: { principalId: id, channel: 'CONSOLE' } },
+      { action: 'person.signed-in', subject: { type: 'Principal', id } },
+    ),
+  )
 }

@@ -64,6 +64,9 @@ export async function insertAuthUser(
   })
 }
 
+export const principalByAuthUser = (db: Reader, authUserId: string) =>
+  db.principal.findUnique({ where: { authUserId } })
+
 /** Ties a principal to its sign-in; false when it has one already. */
 export const tieAuthUser = async (
   tx: Tx,

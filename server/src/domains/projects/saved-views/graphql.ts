@@ -6,12 +6,12 @@ import { found, refOf } from '../../../graphql/found.ts'
 import { encodeId, type NodeRef } from '../../../platform/ids.ts'
 import { invalid } from '../../../platform/refusal.ts'
 import { textIssues } from '../../../platform/text.ts'
-import { PrincipalRef } from '../../access/graphql.ts'
+import { PrincipalRef } from '../../access/principals/graphql.ts'
 import { loadSavedViews, type SavedViewRow, savedViewsFor, saveView, seesView } from '../operations.ts'
 import { savedViewLimits } from '../rules.ts'
 
 /** The view that an id names, for a caller that may use it; else null. */
-export async function savedViewNode(ref: NodeRef, context: Context): Promise<SavedViewRow | null> {
+async function savedViewNode(ref: NodeRef, context: Context): Promise<SavedViewRow | null> {
   const viewer = viewerOf(context)
   const [view] = await loadSavedViews(context.app.db, [{ projectId: ref.projectId ?? '', id: ref.id }])
   return view && seesView(viewer, view) ? view : null
