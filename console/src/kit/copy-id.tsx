@@ -1,5 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useState } from 'react'
+import { copyText } from './copy-text.ts'
 import { kitText } from './text.ts'
 import './copy-id.css'
 
@@ -10,7 +11,7 @@ export function CopyId({ id, length = 8 }: { id: string; length?: number }) {
   const end = id.replace(/=+$/, '').slice(-length)
   const cut = id.length > length + 1
   const copy = async () => {
-    await navigator.clipboard.writeText(id)
+    await copyText(id)
     setCopied(true)
     setTimeout(() => setCopied(false), 1200)
   }

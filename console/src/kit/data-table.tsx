@@ -12,6 +12,8 @@ export type DataColumn<Row> = {
   /** Pixels; without it the column takes what is left. */
   width?: number
   align?: 'end'
+  /** The header is for screen readers only, for a column of buttons. */
+  quiet?: boolean
   /** Left out on a phone. */
   wide?: boolean
   cell: (row: Row) => ReactNode
@@ -157,9 +159,9 @@ export function DataTable<Row extends { id: string }>(props: DataTableProps<Row>
                 <span className="visually-hidden">{t('table.select')}</span>
               </th>
             )}
-            {shown.map(({ id, header, align, wide }) => (
+            {shown.map(({ id, header, align, wide, quiet }) => (
               <th key={id} scope="col" data-align={align} className={wide ? 'data-table-wide' : undefined}>
-                {header}
+                {quiet ? <span className="visually-hidden">{header}</span> : header}
               </th>
             ))}
           </tr>

@@ -3,7 +3,9 @@ import { notifications } from '@mantine/notifications'
 import { useEffect, useState } from 'react'
 import { useQuery } from 'urql'
 import { graphql, ProblemFields, type ResultOf } from '../data/graphql.ts'
+import { randomKey } from '../data/idempotency.ts'
 import { useCommand } from '../data/outcome.ts'
+import { copyText } from './copy-text.ts'
 import { ProblemNotice } from './problem-notice.tsx'
 import { kitText } from './text.ts'
 import './saved-views.css'
@@ -67,7 +69,7 @@ export function SavedViews({ projectId, screen, search, onChange }: SavedViewsPr
 
   const store = async (input: { name: string; shared: boolean; viewId?: string; delete?: boolean }) => {
     const outcome = await save.run({
-      input: { projectId, screen, state: without(search), idempotencyKey: crypto.randomUUID(), ...input },
+      input: { projectId, screen, state: without(search), idempotencyKey: randomKey(), ...input },
     })
     if (!outcome.ok) return
     refresh({ requestPolicy: 'network-only' })
@@ -78,12 +80,12 @@ export function SavedViews({ projectId, screen, search, onChange }: SavedViewsPr
   const copyLink = async (view: View) => {
     const link = new URL(location.href)
     link.search = `?saved=${encodeURIComponent(view.id)}`
-    await navigator.clipboard.writeText(link.href)
+    await copyText(link.href)
     notifications.show({ message: t('views.linkCopied') })
   }
   return (
     <>
-      <Menu width={280} position="bottom-end">
+      <Menu width={280} position="bottom-end" withinPortal={false}>
         <Menu.Target>
           <Button variant="default" size="compact-sm">
             {current ? `${current.name}${changed ? ' *' : ''}` : t('views.title')}

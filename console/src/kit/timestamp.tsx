@@ -1,5 +1,6 @@
 import { Tooltip } from '@mantine/core'
 import { useState } from 'react'
+import { copyText } from './copy-text.ts'
 import { useNow } from './now.ts'
 import { preferences, shownTimeZone, usePreferences } from './preferences.ts'
 import { kitText } from './text.ts'
@@ -28,7 +29,7 @@ export function Timestamp({ at, ledger = false, show = 'full' }: TimestampProps)
   const asAbsolute = chosen.timeStyle === 'absolute' || (chosen.timeStyle === 'automatic' && ledger)
   const iso = new Date(moment).toISOString()
   const copy = async () => {
-    await navigator.clipboard.writeText(iso)
+    await copyText(iso)
     setCopied(true)
     setTimeout(() => setCopied(false), 1200)
   }

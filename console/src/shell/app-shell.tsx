@@ -9,6 +9,7 @@ import { problemOf } from '../data/outcome.ts'
 import { FailedState } from '../kit/empty-state.tsx'
 import { keyCap, useKeys } from '../kit/keys.ts'
 import { usePreferences } from '../kit/preferences.ts'
+import { kitText } from '../kit/text.ts'
 import { BrandMark } from './brand-mark.tsx'
 import { Crumbs, CrumbTitleProvider } from './crumbs.tsx'
 import { LiveIndicator } from './live-indicator.tsx'
@@ -43,6 +44,7 @@ export function AppShell() {
 
 function Frame() {
   const t = shellText.useText()
+  const kit = kitText.useText()
   const navigate = useNavigate()
   const [{ data, error }, refresh] = useQuery({ query: ShellQuery })
   const { slug } = useParams({ strict: false })
@@ -145,6 +147,18 @@ function Frame() {
             />
             <span className="grow" />
             <button type="button" className="shell-search" onClick={() => setPalette(true)}>
+              <svg
+                width="16"
+                height="16"
+                viewBox="0 0 16 16"
+                fill="none"
+                stroke="currentColor"
+                strokeWidth="1.5"
+                aria-hidden="true"
+              >
+                <circle cx="7" cy="7" r="4.5" />
+                <path d="m10.5 10.5 3.5 3.5" />
+              </svg>
               <span>{t('palette.open')} </span>
               <kbd>{keyCap('mod+k')}</kbd>
             </button>
@@ -159,7 +173,13 @@ function Frame() {
           </Suspense>
         </main>
       </div>
-      <Drawer opened={drawer} onClose={() => setDrawer(false)} size={260} title={t('product')}>
+      <Drawer
+        closeButtonProps={{ 'aria-label': kit('close') }}
+        opened={drawer}
+        onClose={() => setDrawer(false)}
+        size={260}
+        title={t('product')}
+      >
         <Navigation project={project} waiting={waiting} onNavigate={() => setDrawer(false)} />
       </Drawer>
       <Suspense fallback={null}>

@@ -48,7 +48,7 @@ export function Crumbs({ project, projects, canCreate }: CrumbsProps) {
     <ol className="crumbs">
       {inProject && project && (
         <li>
-          <Menu position="bottom-start" width={240}>
+          <Menu position="bottom-start" width={240} withinPortal={false}>
             <Menu.Target>
               <button type="button" className="truncate" aria-label={`${project.name}. ${t('nav.projects')}`}>
                 {project.name}

@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import { Spotlight, spotlight } from '@mantine/spotlight'
+import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useState } from 'react'
 import { useQuery } from 'urql'
@@ -25,6 +25,8 @@ const PaletteNode = graphql(
   [NodeLinkFields],
 )
 
+const [store, palette] = createSpotlight()
+
 /** What could be a record's id: long, opaque, without spaces. */
 const looksLikeId = (text: string): boolean => /^[A-Za-z0-9+/_=-]{16,}$/.test(text)
 
@@ -46,7 +48,7 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
     const timer = setTimeout(() => setAsked(query), 120)
     return () => clearTimeout(timer)
   }, [query])
-  useEffect(() => spotlight.open(), [])
+  useEffect(() => palette.open(), [])
 
   const isId = looksLikeId(asked)
   const [found] = useQuery({
@@ -82,12 +84,29 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
   const nothing =
     shownPages.length + commands.length + otherProjects.length + sessions.length === 0 && !target
 
+  // The first find is chosen, so that Enter goes there; also when the answer arrives after the last letter.
+  const finds = `${target?.label} ${sessions.map(({ id }) => id)} ${commands.length} ${shownPages.length}`
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a change of what is listed is the trigger
+  useEffect(() => {
+    const frame = requestAnimationFrame(() => {
+      const first = document.querySelector('.mantine-Spotlight-action')
+      if (!first || document.querySelector('.mantine-Spotlight-action[data-selected]')) return
+      store.setState({ ...store.getState(), selected: 0 })
+      first.setAttribute('data-selected', 'true')
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [finds])
+
   return (
     <Spotlight.Root
       query={text}
       onQueryChange={setText}
       onSpotlightClose={onClose}
+      store={store}
       shortcut={null}
+      centered={false}
+      yOffset="12vh"
+      overlayProps={{ blur: 0, backgroundOpacity: 0.25 }}
       maxHeight={420}
       scrollable
       transitionProps={{ duration: 120 }}

@@ -1,47 +1,44 @@
-import { Menu } from '@mantine/core'
-import { preferences, setPreferences, shownTimeZone, usePreferences } from '../kit/preferences.ts'
+import { Button, Popover } from '@mantine/core'
+import { useState } from 'react'
+import { setPreferences, shownTimeZone, usePreferences } from '../kit/preferences.ts'
 import { signOut } from './auth.ts'
 import { shellText } from './text.ts'
 import { TimeZoneSelect } from './time-zone-select.tsx'
 import { useViewer } from './viewer.ts'
+import './preferences-menu.css'
 
-const mark = (chosen: boolean) => <span aria-hidden="true">{chosen ? '✓' : ''}</span>
+const themes = ['system', 'light', 'dark'] as const
+const styles = ['automatic', 'relative', 'absolute'] as const
 
 /** Theme, language, times and zone of this browser; who is signed in; the way out. */
 export function PreferencesMenu({ onKeyboard }: { onKeyboard: () => void }) {
   const t = shellText.useText()
   const viewer = useViewer()
   const chosen = usePreferences()
+  const [opened, setOpened] = useState(false)
   const leave = async () => {
     await signOut()
     // A full load: nothing of this person stays in memory.
     location.assign('/sign-in')
   }
-  const choice = <Key extends 'theme' | 'language' | 'timeStyle'>(
-    key: Key,
-    value: (typeof chosen)[Key],
-    label: string,
-  ) => (
-    <Menu.Item
-      key={value}
-      role="menuitemradio"
-      aria-checked={chosen[key] === value}
-      closeMenuOnClick={false}
-      rightSection={mark(chosen[key] === value)}
-      onClick={() => setPreferences({ [key]: value })}
-    >
-      {label}
-    </Menu.Item>
-  )
   return (
-    <Menu width={280} position="bottom-end" keepMounted={false}>
-      <Menu.Target>
+    <Popover
+      opened={opened}
+      onChange={setOpened}
+      width={280}
+      position="bottom-end"
+      shadow="md"
+      trapFocus
+      withinPortal={false}
+    >
+      <Popover.Target>
         <button
           type="button"
           className="tag shell-account"
-          aria-label={`${shownTimeZone(preferences())}. ${t('preferences.label')}`}
+          aria-label={`${shownTimeZone(chosen)}. ${t('preferences.label')}`}
+          onClick={() => setOpened(!opened)}
         >
-          <span className="shell-zone-name">{shownTimeZone(preferences())}</span>
+          <span className="shell-zone-name">{shownTimeZone(chosen)}</span>
           <svg
             width="14"
             height="14"
@@ -56,27 +53,65 @@ export function PreferencesMenu({ onKeyboard }: { onKeyboard: () => void }) {
             <circle cx="5" cy="11.5" r="1.8" />
           </svg>
         </button>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{t('preferences.theme')}</Menu.Label>
-        {choice('theme', 'system', t('preferences.system'))}
-        {choice('theme', 'light', t('preferences.light'))}
-        {choice('theme', 'dark', t('preferences.dark'))}
-        <Menu.Label>{t('preferences.language')}</Menu.Label>
-        {choice('language', 'en', 'English')}
-        {choice('language', 'zh', '中文')}
-        <Menu.Label>{t('preferences.times')}</Menu.Label>
-        {choice('timeStyle', 'automatic', t('preferences.automatic'))}
-        {choice('timeStyle', 'relative', t('preferences.relative'))}
-        {choice('timeStyle', 'absolute', t('preferences.absolute'))}
+      </Popover.Target>
+      <Popover.Dropdown aria-label={t('preferences.label')} className="preferences">
+        <label>
+          {t('preferences.theme')}
+          <select
+            value={chosen.theme}
+            onChange={(event) => setPreferences({ theme: event.currentTarget.value as typeof chosen.theme })}
+          >
+            {themes.map((theme) => (
+              <option key={theme} value={theme}>
+                {t(`preferences.${theme}`)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {t('preferences.language')}
+          <select
+            value={chosen.language}
+            onChange={(event) =>
+              setPreferences({ language: event.currentTarget.value === 'zh' ? 'zh' : 'en' })
+            }
+          >
+            <option value="en">English</option>
+            <option value="zh">中文</option>
+          </select>
+        </label>
+        <label>
+          {t('preferences.times')}
+          <select
+            value={chosen.timeStyle}
+            onChange={(event) =>
+              setPreferences({ timeStyle: event.currentTarget.value as typeof chosen.timeStyle })
+            }
+          >
+            {styles.map((style) => (
+              <option key={style} value={style}>
+                {t(`preferences.${style}`)}
+              </option>
+            ))}
+          </select>
+        </label>
         <TimeZoneSelect />
-        <Menu.Divider />
-        <Menu.Item rightSection={<kbd>?</kbd>} onClick={onKeyboard}>
+        <hr />
+        <Button
+          variant="default"
+          rightSection={<kbd>?</kbd>}
+          onClick={() => {
+            setOpened(false)
+            onKeyboard()
+          }}
+        >
           {t('preferences.keyboard')}
-        </Menu.Item>
-        <Menu.Label>{t('preferences.signedInAs', { name: viewer.name })}</Menu.Label>
-        <Menu.Item onClick={() => void leave()}>{t('preferences.signOut')}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+        </Button>
+        <p className="mute">{t('preferences.signedInAs', { name: viewer.name })}</p>
+        <Button variant="default" onClick={() => void leave()}>
+          {t('preferences.signOut')}
+        </Button>
+      </Popover.Dropdown>
+    </Popover>
   )
 }

@@ -12,7 +12,7 @@ export function TimeZoneSelect() {
   )
   const own = Intl.DateTimeFormat().resolvedOptions().timeZone
   return (
-    <label className="shell-zone-field">
+    <label>
       {t('preferences.timeZone')}
       <select value={timeZone} onChange={(event) => setPreferences({ timeZone: event.currentTarget.value })}>
         <option value="system">{t('preferences.browserZone', { zone: own })}</option>

@@ -28,14 +28,14 @@ export function useAuditColumns(): readonly DataColumn<AuditRow>[] {
   const t = accessText.useText()
   return useMemo(
     () => [
-      { id: 'at', header: t('audit.at'), width: 190, cell: (row) => <Timestamp at={row.at} ledger /> },
+      { id: 'at', header: t('audit.at'), width: 176, cell: (row) => <Timestamp at={row.at} ledger /> },
       {
         id: 'actor',
         header: t('audit.actor'),
-        width: 150,
+        width: 110,
         cell: (row) => row.actor?.name ?? <span className="mute">{t('audit.system')}</span>,
       },
-      { id: 'action', header: t('audit.action'), width: 210, cell: (row) => <code>{row.action}</code> },
+      { id: 'action', header: t('audit.action'), cell: (row) => <code>{row.action}</code> },
       { id: 'target', header: t('audit.target'), wide: true, cell: targetName },
       {
         id: 'reason',

@@ -70,13 +70,21 @@ export function AuditFilterBar({ search, onChange }: AuditFilterBarProps) {
           onRemove={() => onChange({ ...search, to: undefined })}
         />
       )}
-      <Popover opened={opened} onChange={setOpened} width={300} position="bottom-start" shadow="md" trapFocus>
+      <Popover
+        opened={opened}
+        onChange={setOpened}
+        width={300}
+        position="bottom-start"
+        shadow="md"
+        trapFocus
+        withinPortal={false}
+      >
         <Popover.Target>
           <Button variant="default" size="compact-sm" onClick={() => setOpened(!opened)}>
             {t('audit.addFilter')}
           </Button>
         </Popover.Target>
-        <Popover.Dropdown>
+        <Popover.Dropdown aria-label={t('audit.addFilter')}>
           <FilterForm
             actors={actors}
             search={search}

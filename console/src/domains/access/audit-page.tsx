@@ -95,6 +95,7 @@ export function AuditPage() {
             label={t('audit.title')}
             rows={pages.rows}
             columns={columns}
+            visible={entry ? ['at', 'actor', 'action', 'target'] : undefined}
             rowName={(row) => `${row.action} ${timeText(row.at)}`}
             active={search.entry}
             onActive={(row) => change({ ...search, entry: row.id }, true)}

@@ -144,6 +144,7 @@ export const en = {
     copyLink: 'Copy link',
     close: 'Close',
     select: 'Choose somebody to see grants and tokens',
+    readsOrWrites: 'Reads or writes',
     reads: 'reads',
     writes: 'writes',
     family: 'Family',

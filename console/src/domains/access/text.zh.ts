@@ -144,6 +144,7 @@ export const zh: SameKeys<typeof en> = {
     copyLink: '复制链接',
     close: '关闭',
     select: '选择一个主体以查看授权和令牌',
+    readsOrWrites: '读或写',
     reads: '读',
     writes: '写',
     family: '类别',

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useClient, useQuery } from 'urql'
 import { graphql } from '../../data/graphql.ts'
+import { useIdempotencyKey } from '../../data/idempotency.ts'
 import { useCommand } from '../../data/outcome.ts'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { setPreferences } from '../../kit/preferences.ts'
@@ -28,13 +29,13 @@ export function NewProjectPage() {
   const [{ data }] = useQuery({ query: ProjectNames })
   const create = useCommand(CreateProject)
   const [name, setName] = useState('')
-  const [key] = useState(() => crypto.randomUUID())
+  const key = useIdempotencyKey()
   const [made, setMade] = useState<ShellProject>()
   const first = data?.projects.nodes.length === 0
 
   const submit = async () => {
     const outcome = await create.run({
-      input: { name: name.trim(), idempotencyKey: `${key} ${name.trim()}` },
+      input: { name: name.trim(), idempotencyKey: key.keyFor(name.trim()) },
     })
     if (!outcome.ok) return
     const { project } = outcome.value

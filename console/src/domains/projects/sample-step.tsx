@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { useQuery, useSubscription } from 'urql'
+import { useIdempotencyKey } from '../../data/idempotency.ts'
 import { useCommand } from '../../data/outcome.ts'
 import { ProblemNotice } from '../../kit/problem-notice.tsx'
 import type { ShellProject } from '../../shell/viewer.ts'
@@ -38,17 +39,23 @@ export function SampleStep({ project, onSkip }: { project: ShellProject; onSkip:
 
   const create = useCommand(CreateSampleSession)
   const submit = useCommand(SubmitSampleTurn)
-  const [key] = useState(() => crypto.randomUUID())
+  const sessionKey = useIdempotencyKey()
+  const turnKey = useIdempotencyKey()
   const start = async () => {
     const title = t('new.sampleSession')
     const session = await create.run({
-      input: { projectId: project.id, title, idempotencyKey: `${key} ${title}` },
+      input: { projectId: project.id, title, idempotencyKey: sessionKey.keyFor(title) },
     })
     if (!session.ok) return
     const sessionId = session.value.session.id
     const text = t('new.sampleTurn')
     const turn = await submit.run({
-      input: { sessionId, text, runtimeId: sample?.id ?? null, idempotencyKey: `${key} ${text}` },
+      input: {
+        sessionId,
+        text,
+        runtimeId: sample?.id ?? null,
+        idempotencyKey: turnKey.keyFor([sessionId, text]),
+      },
     })
     if (!turn.ok) return
     followGuide(sessionId)
