@@ -35,6 +35,12 @@ export function Panel({ panel: masked, wanted }: PanelProps) {
       </header>
       <p>{summary}</p>
       <table>
+        <colgroup>
+          <col className="health-col-name" />
+          <col className="health-col-trend" />
+          <col className="health-col-value" />
+          <col />
+        </colgroup>
         <thead className="visually-hidden">
           <tr>
             <th scope="col">{t('metric')}</th>
