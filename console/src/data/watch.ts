@@ -1,5 +1,5 @@
 import type { TadaDocumentNode } from 'gql.tada'
-import { print } from 'graphql'
+import { stringifyDocument } from 'urql'
 import { socket } from './live.ts'
 
 /**
@@ -18,7 +18,7 @@ export function watch<Data, Variables extends object>(
 ): () => void {
   return socket().subscribe<Data>(
     {
-      query: print(document),
+      query: stringifyDocument(document),
       // Read by JSON.stringify whenever the socket sends the subscription, also after a reconnect.
       get variables() {
         return variables() as Record<string, unknown>

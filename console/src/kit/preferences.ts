@@ -1,14 +1,14 @@
 import { useSyncExternalStore } from 'react'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
 const schema = z.object({
-  theme: z.enum(['system', 'light', 'dark']).catch('system'),
-  language: z.enum(['en', 'zh']).catch(() => (navigator.language.startsWith('zh') ? 'zh' : 'en')),
+  theme: z.catch(z.enum(['system', 'light', 'dark']), 'system'),
+  language: z.catch(z.enum(['en', 'zh']), () => (navigator.language.startsWith('zh') ? 'zh' : 'en')),
   /** IANA name, or `system` for the browser's own. */
-  timeZone: z.string().catch('system'),
+  timeZone: z.catch(z.string(), 'system'),
   /** `automatic`: relative in lists, absolute in ledgers. */
-  timeStyle: z.enum(['automatic', 'relative', 'absolute']).catch('automatic'),
-  lastProject: z.string().optional().catch(undefined),
+  timeStyle: z.catch(z.enum(['automatic', 'relative', 'absolute']), 'automatic'),
+  lastProject: z.catch(z.optional(z.string()), undefined),
 })
 export type Preferences = z.infer<typeof schema>
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { apiHeaders, forgetClient } from '../data/client.ts'
 import { disconnect } from '../data/live.ts'
 import type { Problem } from '../data/outcome.ts'
@@ -8,15 +8,15 @@ export type AuthState = z.infer<typeof stateSchema>
 
 const invitationSchema = z.object({
   kind: z.enum(['FIRST_OWNER', 'INVITATION']),
-  name: z.string().nullish(),
-  email: z.string().nullish(),
+  name: z.nullish(z.string()),
+  email: z.nullish(z.string()),
 })
 export type Invitation = z.infer<typeof invitationSchema>
 
 const problemSchema = z.object({
-  code: z.string().default('INTERNAL'),
-  message: z.string().default(''),
-  issues: z.array(z.object({ path: z.array(z.coerce.string()), message: z.string() })).optional(),
+  code: z._default(z.string(), 'INTERNAL'),
+  message: z._default(z.string(), ''),
+  issues: z.optional(z.array(z.object({ path: z.array(z.coerce.string()), message: z.string() }))),
 })
 
 type Answer<Value> = { ok: true; value: Value } | { ok: false; problem: Problem }

@@ -1,18 +1,15 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
-const text = z.string().optional().catch(undefined)
+const text = z.catch(z.optional(z.string()), undefined)
 
 export const signInSearch = z.object({ next: text })
 
 /** The audit page's filters; times are ISO, lists are kept in the order of choice. */
 export const auditSearch = z.object({
   actor: text,
-  actions: z.array(z.string()).optional().catch(undefined),
+  actions: z.catch(z.optional(z.array(z.string())), undefined),
   subject: text,
-  channels: z
-    .array(z.enum(['CONSOLE', 'API', 'AGENT', 'SYSTEM']))
-    .optional()
-    .catch(undefined),
+  channels: z.catch(z.optional(z.array(z.enum(['CONSOLE', 'API', 'AGENT', 'SYSTEM']))), undefined),
   from: text,
   to: text,
   entry: text,
@@ -21,7 +18,7 @@ export const auditSearch = z.object({
 export type AuditSearch = z.infer<typeof auditSearch>
 
 export const accessSearch = z.object({
-  tab: z.enum(['principals', 'tokens', 'capabilities', 'view-as']).optional().catch(undefined),
+  tab: z.catch(z.optional(z.enum(['principals', 'tokens', 'capabilities', 'view-as'])), undefined),
   principal: text,
   token: text,
   filter: text,

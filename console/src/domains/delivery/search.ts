@@ -1,12 +1,12 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
 /** Search parameters of the inbox: which item is open, which kinds and whose are shown. */
 export const inboxSearch = z.object({
-  item: z.string().min(1).optional().catch(undefined),
-  kind: z
-    .enum(['TOOL_APPROVAL', 'PLAN_APPROVAL', 'QUESTION', 'RUN_FAILED', 'EFFECTS_UNKNOWN'])
-    .optional()
-    .catch(undefined),
-  whose: z.enum(['everybody']).optional().catch(undefined),
+  item: z.catch(z.optional(z.string().check(z.minLength(1))), undefined),
+  kind: z.catch(
+    z.optional(z.enum(['TOOL_APPROVAL', 'PLAN_APPROVAL', 'QUESTION', 'RUN_FAILED', 'EFFECTS_UNKNOWN'])),
+    undefined,
+  ),
+  whose: z.catch(z.optional(z.enum(['everybody'])), undefined),
 })
 export type InboxSearch = z.infer<typeof inboxSearch>

@@ -1,3 +1,3 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
-export const healthSearch = z.object({ panel: z.string().optional().catch(undefined) })
+export const healthSearch = z.object({ panel: z.catch(z.optional(z.string()), undefined) })

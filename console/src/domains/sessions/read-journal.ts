@@ -1,5 +1,5 @@
 import type { TadaDocumentNode } from 'gql.tada'
-import { print } from 'graphql'
+import { stringifyDocument } from 'urql'
 import { apiHeaders } from '../../data/client.ts'
 import { graphql } from '../../data/graphql.ts'
 import type { EventFilter, JournalPage } from './event-window.ts'
@@ -74,7 +74,7 @@ async function ask<Data, Variables>(
     method: 'POST',
     credentials: 'same-origin',
     headers: { 'content-type': 'application/json', accept: 'application/json', ...apiHeaders },
-    body: JSON.stringify({ query: print(document), variables }),
+    body: JSON.stringify({ query: stringifyDocument(document), variables }),
   }).catch((cause: unknown) => {
     throw new JournalError('NETWORK', String(cause))
   })

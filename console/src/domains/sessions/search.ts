@@ -1,20 +1,20 @@
-import { z } from 'zod'
+import * as z from 'zod/mini'
 
-const word = z.string().min(1).optional().catch(undefined)
-const words = z.array(z.string()).min(1).optional().catch(undefined)
+const word = z.catch(z.optional(z.string().check(z.minLength(1))), undefined)
+const words = z.catch(z.optional(z.array(z.string()).check(z.minLength(1))), undefined)
 
 /** What the address of the sessions list remembers: filters, order, and what is looked at. */
 export const sessionsSearch = z.object({
   /** Text looked for; in titles and summaries, or in transcripts when `in` says so. */
   q: word,
-  in: z.enum(['transcripts']).optional().catch(undefined),
-  state: z.enum(['OPEN', 'CLOSED']).optional().catch(undefined),
+  in: z.catch(z.optional(z.enum(['transcripts'])), undefined),
+  state: z.catch(z.optional(z.enum(['OPEN', 'CLOSED'])), undefined),
   runs: words,
   model: word,
-  waiting: z.boolean().optional().catch(undefined),
+  waiting: z.catch(z.optional(z.boolean()), undefined),
   /** Active within so many hours. */
-  within: z.number().int().positive().optional().catch(undefined),
-  order: z.enum(['LAST_ACTIVITY_ASC', 'CREATED_DESC', 'CREATED_ASC']).optional().catch(undefined),
+  within: z.catch(z.optional(z.int().check(z.positive())), undefined),
+  order: z.catch(z.optional(z.enum(['LAST_ACTIVITY_ASC', 'CREATED_DESC', 'CREATED_ASC'])), undefined),
   /** The saved view these filters came from. */
   saved: word,
   /** The session whose peek is open. */
@@ -24,11 +24,11 @@ export type SessionsSearch = z.infer<typeof sessionsSearch>
 
 /** What the address of a session remembers: the open event, the view and its filters. */
 export const sessionSearch = z.object({
-  event: z.coerce.number().int().positive().optional().catch(undefined),
-  view: z.enum(['full']).optional().catch(undefined),
+  event: z.catch(z.optional(z.pipe(z.coerce.number(), z.int().check(z.positive()))), undefined),
+  view: z.catch(z.optional(z.enum(['full'])), undefined),
   types: words,
   run: word,
   /** Which of the columns a phone shows. */
-  tab: z.enum(['timeline', 'details']).optional().catch(undefined),
+  tab: z.catch(z.optional(z.enum(['timeline', 'details'])), undefined),
 })
 export type SessionSearch = z.infer<typeof sessionSearch>
