@@ -224,7 +224,7 @@ export const seesView = (viewer: Viewer, view: store.SavedViewRow) =>
  * or deletes it. A view is changed by its owner, and deleted by its owner or whoever holds `project.settings`.
  * `state` is strict JSON of at most 16 KiB; a person keeps at most 200 views in a project.
  */
-export function saveView(
+export async function saveView(
   platform: Platform,
   call: Call,
   input: {
