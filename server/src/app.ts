@@ -1,6 +1,7 @@
 import { OpenWatches } from './domains/access/open-watches.ts'
-import { authenticateToken } from './domains/access/operations.ts'
+import { authenticateToken, refreshViewers } from './domains/access/operations.ts'
 import type { Viewer } from './domains/access/rules.ts'
+import { ensureFirstOwner } from './domains/access/sign-in/operations.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
 import { sweepRuns } from './domains/runs/sweep.ts'
@@ -9,10 +10,12 @@ import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
 import type { Db } from './platform/database.ts'
 import type { Ids } from './platform/ids.ts'
-import { type Logger } from './platform/logger.ts'
+import type { Logger } from './platform/logger.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
 import { openWake } from './platform/wake.ts'
+import { handleAuditExport } from './transports/audit-export.ts'
+import { createAuth } from './transports/auth.ts'
 import { openServer, type Server } from './transports/server.ts'
 
 export interface AppOptions {
@@ -26,6 +29,9 @@ export interface AppOptions {
   automaticSweeps?: boolean
 }
 
+/** Serves a request, or says that it is not its own. `address` is the client's. */
+export type Endpoint = (request: Request, address: string) => Promise<Response | null>
+
 /** What the resolvers and transports of one process share. */
 export interface App extends Platform {
   config: Config
@@ -36,6 +42,12 @@ export interface App extends Platform {
   signals: SignalTail
   openWatches: OpenWatches
   sweeper: Sweeper
+  /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
+  endpoints: Endpoint[]
+  /** The path of the one-time sign-in link, while nobody has signed up as the first owner. */
+  firstOwnerPath: string | null
+  /** The rights of callers as they are now; null for a credential that has ended. */
+  refreshViewers(viewers: Viewer[]): Promise<(Viewer | null)[]>
   /** The caller behind a request's headers: a bearer token, else the console's cookie. */
   authenticate(headers: Headers): Promise<Viewer | null>
   listen(port: number, host: string): Promise<{ url: string }>
@@ -77,6 +89,8 @@ export async function createApp(options: AppOptions): Promise<App> {
   ]
   const sweeper = startSweeper(chores, log, { automatic: options.automaticSweeps ?? true })
 
+  const auth = await createAuth(platform, config, log)
+  const firstOwner = await ensureFirstOwner(platform, config.bootstrapToken)
   let server: Server | undefined
   const app: App = {
     ...platform,
@@ -88,13 +102,19 @@ export async function createApp(options: AppOptions): Promise<App> {
     signals,
     openWatches,
     sweeper,
+    endpoints: [
+      (request, address) => auth.handle(request, address),
+      async (request) => handleAuditExport(platform, await app.authenticate(request.headers), request),
+    ],
+    firstOwnerPath: firstOwner?.path ?? null,
+    refreshViewers: (viewers) => refreshViewers(platform, viewers),
     async authenticate(headers) {
       const authorization = headers.get('authorization')
       if (authorization) {
         const [, secret] = /^Bearer ([\x21-\x7e]{16,512})$/i.exec(authorization) ?? []
         return secret ? authenticateToken(platform, secret) : null
       }
-      return null
+      return auth.authenticateCookie(headers)
     },
     async listen(port, host) {
       server = await openServer(app)

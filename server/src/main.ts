@@ -54,7 +54,11 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   lifecycle.opened('server', () => app.close(), 12_000)
   const { url } = await app.listen(config.port, config.host)
   directory.announce(url)
-  process.stdout.write(`${describe(postgres, config)}\nWheelhouse is ready at ${config.publicUrl ?? url}\n`)
+  const origin = config.publicUrl ?? url
+  const signIn = app.firstOwnerPath
+    ? `Become its first owner, once, within 24 hours: ${origin}${app.firstOwnerPath}\n`
+    : ''
+  process.stdout.write(`${describe(postgres, config)}\nWheelhouse is ready at ${origin}\n${signIn}`)
 }
 
 async function main(): Promise<void> {

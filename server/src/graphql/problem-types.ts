@@ -9,8 +9,14 @@ interface ProblemShape {
 const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   description: 'Why a mutation was refused, as data. Nothing was written.',
   fields: (t) => ({
-    code: t.string({ description: 'One of a closed set of codes.', resolve: (problem) => problem.refusal.code }),
-    message: t.string({ description: 'Words for a person, without values of the input.', resolve: (problem) => problem.refusal.message }),
+    code: t.string({
+      description: 'One of a closed set of codes.',
+      resolve: (problem) => problem.refusal.code,
+    }),
+    message: t.string({
+      description: 'Words for a person, without values of the input.',
+      resolve: (problem) => problem.refusal.message,
+    }),
     retryable: t.boolean({
       description: 'Whether the same call may succeed later without being changed.',
       resolve: (problem) => problem.refusal.retryable,
@@ -31,7 +37,11 @@ builder.objectType(problems.InvalidInput, {
   description: 'The input is not valid: INVALID_INPUT, INVALID_EVENT_PAYLOAD, EVENT_TOO_LARGE.',
   interfaces: [Problem],
   fields: (t) => ({
-    issues: t.field({ type: [InputIssue], description: 'What is wrong where.', resolve: (problem) => problem.refusal.detail.issues ?? [] }),
+    issues: t.field({
+      type: [InputIssue],
+      description: 'What is wrong where.',
+      resolve: (problem) => problem.refusal.detail.issues ?? [],
+    }),
   }),
 })
 builder.objectType(problems.PermissionDenied, {
@@ -57,7 +67,6 @@ builder.objectType(problems.Conflict, {
   interfaces: [Problem],
   fields: (t) => ({
     current: t.node({
-      nullable: true,
       description: 'What it was about, as it is now, where you can see it.',
       id: (problem) => {
         const { current } = problem.refusal.detail
@@ -76,7 +85,15 @@ builder.objectType(problems.Refused, {
       description: 'When to try again, in milliseconds.',
       resolve: (problem) => problem.refusal.detail.retryAfterMs ?? null,
     }),
-    policyIds: t.stringList({ nullable: true, description: 'The policies that decided.', resolve: () => null }),
-    open: t.stringList({ nullable: true, description: 'What is still open.', resolve: (problem) => problem.refusal.detail.open ?? null }),
+    policyIds: t.stringList({
+      nullable: true,
+      description: 'The policies that decided.',
+      resolve: () => null,
+    }),
+    open: t.stringList({
+      nullable: true,
+      description: 'What is still open.',
+      resolve: (problem) => problem.refusal.detail.open ?? null,
+    }),
   }),
 })

@@ -15,6 +15,8 @@ export interface Config {
   logLevel: (typeof logLevels)[number]
   /** Whether the sample runtime is started. */
   sample: boolean
+  /** Requests a minute that one token, or one address without a token, may send. */
+  rateLimit: number
   /** Where people reach the console when that isn't `http://host:port`; without a slash at its end. */
   publicUrl: string | null
 }
@@ -58,6 +60,12 @@ const settings = {
     .enum(['0', '1'], 'must be 0 or 1')
     .transform((value) => value === '1')
     .default(true),
+  WHEELHOUSE_RATE_LIMIT: z
+    .string()
+    .regex(/^\d{1,9}$/, 'must be a whole number of requests a minute')
+    .transform(Number)
+    .refine((limit) => limit >= 60, 'must be at least 60 requests a minute')
+    .default(60_000),
   WHEELHOUSE_PUBLIC_URL: z
     .string()
     .refine(isWebOrigin, 'must be an http or https URL without path, query and credentials')
@@ -167,6 +175,7 @@ export function readConfig(
     bootstrapToken: data.WHEELHOUSE_BOOTSTRAP_TOKEN ?? null,
     logLevel: data.WHEELHOUSE_LOG,
     sample: data.WHEELHOUSE_SAMPLE,
+    rateLimit: data.WHEELHOUSE_RATE_LIMIT,
     publicUrl: data.WHEELHOUSE_PUBLIC_URL ?? null,
   }
 }

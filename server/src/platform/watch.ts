@@ -58,6 +58,7 @@ export interface WatchOptions<Item, Cursor> {
 
 export class Watch<Item, Cursor> {
   readonly #options: WatchOptions<Item, Cursor>
+  readonly #onLeave: (() => void)[] = []
   readonly #queue: Item[] = []
   #live = false
   #reading = false
@@ -150,7 +151,14 @@ export class Watch<Item, Cursor> {
     this.#live = false
     this.#queue.length = 0
     this.#options.onGone()
+    for (const each of this.#onLeave) each()
     this.#wakeReader?.()
+  }
+
+  /** Called once when the reader is gone. */
+  onLeave(call: () => void): void {
+    if (this.#gone) call()
+    else this.#onLeave.push(call)
   }
 
   get gone(): boolean {

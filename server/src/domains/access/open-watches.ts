@@ -37,9 +37,14 @@ export class OpenWatches {
     const now = this.#platform.clock.now()
     const moved = this.#epoch !== null && this.#epoch !== epoch
     this.#epoch = epoch
-    const due = [...this.#open].filter((watch) => moved || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now))
+    const due = [...this.#open].filter(
+      (watch) => moved || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now),
+    )
     if (due.length === 0) return
-    const current = await refreshViewers(this.#platform, due.map((watch) => watch.viewer))
+    const current = await refreshViewers(
+      this.#platform,
+      due.map((watch) => watch.viewer),
+    )
     for (const [index, watch] of due.entries()) {
       const viewer = current[index]
       if (viewer && watch.permitted(viewer)) watch.viewer = viewer

@@ -1,7 +1,7 @@
 import { type Call, transactOnce } from '../../platform/idempotency.ts'
-import { encodeId, type Ref } from '../../platform/ids.ts'
+import { decodeId, encodeId, type Ref } from '../../platform/ids.ts'
 import { append, type Entry, type Json } from '../../platform/journal.ts'
-import { accept, notFound, Refusal } from '../../platform/refusal.ts'
+import { accept, invalid, notFound, Refusal } from '../../platform/refusal.ts'
 import { canonicalJson, jsonFlaw } from '../../platform/strict-json.ts'
 import { type Platform, transact, type Unit } from '../../platform/transaction.ts'
 import { audit } from '../access/operations.ts'
@@ -570,4 +570,38 @@ export async function signal(
     now: unit.now,
   })
   unit.hint({ topic: 'runtime', projectId: run.projectId, id: run.runtimeId })
+}
+
+// --- Reading ----------------------------------------------------------------------------------------------------------
+
+/** A session's runs, newest first, below a number. */
+export const listRuns = store.runPage
+
+const maxProbes = 32
+
+/** What has become of runs that a client knew (≤ 32): alive, ended, lost with their runtime, or not of this session. */
+export async function probeRuns(platform: Platform, session: Ref, ids: readonly string[]) {
+  if (ids.length > maxProbes) throw invalid('probeRunIds', `names at most ${maxProbes} runs`)
+  const refs = ids.map((id) => decodeId(id))
+  const wanted = refs.flatMap((ref) =>
+    ref?.type === 'Run' && ref.projectId === session.projectId
+      ? [{ projectId: ref.projectId, id: ref.id }]
+      : [],
+  )
+  const rows = new Map(
+    (await store.runsByRef(platform.db, wanted))
+      .filter((run) => run.sessionId === session.id)
+      .map((run) => [run.id, run]),
+  )
+  return ids.map((runId, index) => {
+    const run = rows.get(refs[index]?.id ?? '') ?? null
+    const status = !run
+      ? 'UNKNOWN'
+      : !run.endedAt
+        ? 'ALIVE'
+        : run.failureCode === 'RUNTIME_LOST'
+          ? 'LOST'
+          : 'ENDED'
+    return { runId, status: status as 'ALIVE' | 'ENDED' | 'LOST' | 'UNKNOWN', run }
+  })
 }

@@ -273,3 +273,15 @@ export function checkRuntimeEvent(type: string, payload: unknown, index: number)
   }
   return null
 }
+
+/** The families of tools, in the order in which plans list them. */
+export const toolGroups = [
+  'DATA',
+  'FILE',
+  'KNOWLEDGE',
+  'TASK',
+  'COLLABORATION',
+  'WORKSPACE',
+  'SKILL',
+  'MCP',
+] as const

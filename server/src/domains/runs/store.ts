@@ -355,3 +355,15 @@ export async function isLost(tx: Tx, run: Ref, now: Date, readySince: Date): Pro
      WHERE r.project_id = ${run.projectId}::uuid AND r.id = ${run.id}::uuid AND ${lost(now, readySince)}`)
   return rows.length === 1
 }
+
+/** A session's runs, newest first, below a number; one more than asked for. */
+export const runPage = (db: Reader, session: Ref, first: number, below: number | null) =>
+  db.run.findMany({
+    where: {
+      projectId: session.projectId,
+      sessionId: session.id,
+      ...(below !== null && { number: { lt: below } }),
+    },
+    orderBy: { number: 'desc' },
+    take: first + 1,
+  })

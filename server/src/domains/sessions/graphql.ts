@@ -2,19 +2,24 @@ import { AllowedActionRef } from '../../graphql/allowed-action.ts'
 import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
 import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
 import { type Context, permit, viewerOf } from '../../graphql/context.ts'
-import { inputObject, input, parse } from '../../graphql/fields.ts'
+import { input, inputObject, parse } from '../../graphql/fields.ts'
 import { found, refOf } from '../../graphql/found.ts'
 import { connectionOf, isTimeKey, maxPage, pageRequest, readCursor, writeCursor } from '../../graphql/page.ts'
 import type { NodeRef, Ref } from '../../platform/ids.ts'
-import { invalid } from '../../platform/refusal.ts'
-import { allowedAction, allows, authorize, type Capability, sessionsWith } from '../access/rules.ts'
+import { invalid, Refusal } from '../../platform/refusal.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
+import { allowedAction, allows, authorize, type Capability, sessionsWith } from '../access/rules.ts'
 import { ProjectRef } from '../projects/graphql.ts'
-import { ThinkingLevelRef } from '../projects/thinking-level.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
+import { ThinkingLevelRef } from '../projects/thinking-level.ts'
 import { listMessages, listSessions, type MessageRow, type SessionRow } from './operations.ts'
-import { decideSession, type SessionFacts, type SessionState, sessionStates, type SessionVerb } from './rules.ts'
-import { Refusal } from '../../platform/refusal.ts'
+import {
+  decideSession,
+  type SessionFacts,
+  type SessionState,
+  type SessionVerb,
+  sessionStates,
+} from './rules.ts'
 
 export const SessionStateRef = builder.enumType('SessionState', {
   description: 'Whether a session takes turns.',
@@ -60,12 +65,28 @@ builder.node(SessionRef, {
   id: { resolve: (session) => nodeKey(session) },
   loadWithoutCache: (key, context) => found(sessionNode(unspell('Session', key), context)),
   fields: (t) => ({
-    project: t.field({ type: ProjectRef, description: 'Its project.', resolve: (s, _, { loaders }) => found(loaders.project.load(s.projectId)) }),
+    project: t.field({
+      type: ProjectRef,
+      description: 'Its project.',
+      resolve: (s, _, { loaders }) => found(loaders.project.load(s.projectId)),
+    }),
     title: t.exposeString('title', { description: 'At most 120 characters.' }),
-    summary: t.exposeString('summary', { nullable: true, description: 'A short account of it, where one was made.' }),
-    state: t.field({ type: SessionStateRef, description: 'Whether it takes turns.', resolve: (s) => s.state as SessionState }),
-    generation: t.exposeInt('generation', { description: 'Rises at each open and close; fences commands meant for an earlier one.' }),
-    model: t.exposeString('model', { nullable: true, description: 'The model of later turns; null leaves it to the runtime.' }),
+    summary: t.exposeString('summary', {
+      nullable: true,
+      description: 'A short account of it, where one was made.',
+    }),
+    state: t.field({
+      type: SessionStateRef,
+      description: 'Whether it takes turns.',
+      resolve: (s) => s.state as SessionState,
+    }),
+    generation: t.exposeInt('generation', {
+      description: 'Rises at each open and close; fences commands meant for an earlier one.',
+    }),
+    model: t.exposeString('model', {
+      nullable: true,
+      description: 'The model of later turns; null leaves it to the runtime.',
+    }),
     thinkingLevel: t.field({
       type: ThinkingLevelRef,
       nullable: true,
@@ -73,8 +94,15 @@ builder.node(SessionRef, {
       resolve: (s) => s.thinkingLevel as ThinkingLevel | null,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
-    lastActivityAt: t.expose('lastActivityAt', { type: 'DateTime', description: 'When its last event was written.' }),
-    closedAt: t.expose('closedAt', { type: 'DateTime', nullable: true, description: 'When it was closed, while it is.' }),
+    lastActivityAt: t.expose('lastActivityAt', {
+      type: 'DateTime',
+      description: 'When its last event was written.',
+    }),
+    closedAt: t.expose('closedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was closed, while it is.',
+    }),
     runCount: t.exposeInt('runCount', { description: 'Runs so far; also the number of the newest.' }),
     messageCount: t.exposeInt('messageCount', { description: 'Messages of the transcript.' }),
     eventCount: t.exposeInt('lastSequence', { description: 'The sequence of the latest event.' }),
@@ -83,7 +111,8 @@ builder.node(SessionRef, {
     messages: t.connection(
       {
         type: MessageRef,
-        description: 'The transcript, oldest first, from either end: `first`/`after` or `last`/`before`, 1 to 100.',
+        description:
+          'The transcript, oldest first, from either end: `first`/`after` or `last`/`before`, 1 to 100.',
         complexity: pageCost,
         resolve: async (session, args, context) => {
           const { rows, more } = await readMessages(context, session, args)
@@ -141,27 +170,39 @@ async function readMessages(context: Context, session: SessionRow, args: BothWay
 
 const authorities = ['OWNER', 'MEMBER', 'AGENT', 'CHANNEL', 'SYSTEM'] as const
 const MessageAuthority = builder.enumType('MessageAuthority', {
-  description: 'Whose word a message is: an owner’s, another member’s, an agent’s, a channel’s, or the server’s own.',
+  description:
+    'Whose word a message is: an owner’s, another member’s, an agent’s, a channel’s, or the server’s own.',
   values: authorities,
 })
 
 builder.node(MessageRef, {
-  description: 'One message of a transcript. What an agent or a channel wrote is untrusted text. Never changes.',
+  description:
+    'One message of a transcript. What an agent or a channel wrote is untrusted text. Never changes.',
   id: { resolve: (message) => nodeKey(message) },
   loadWithoutCache: (key, context) => found(messageNode(unspell('Message', key), context)),
   fields: (t) => ({
     session: t.field({
       type: SessionRef,
       description: 'Its session.',
-      resolve: (m, _, { loaders }) => found(loaders.session.load({ projectId: m.projectId, id: m.sessionId })),
+      resolve: (m, _, { loaders }) =>
+        found(loaders.session.load({ projectId: m.projectId, id: m.sessionId })),
     }),
-    author: t.field({ type: PrincipalRef, description: 'Who wrote it.', resolve: (m, _, { loaders }) => found(loaders.principal.load(m.authorId)) }),
-    authority: t.field({ type: MessageAuthority, description: 'Whose word it is.', resolve: (m) => m.authority as (typeof authorities)[number] }),
+    author: t.field({
+      type: PrincipalRef,
+      description: 'Who wrote it.',
+      resolve: (m, _, { loaders }) => found(loaders.principal.load(m.authorId)),
+    }),
+    authority: t.field({
+      type: MessageAuthority,
+      description: 'Whose word it is.',
+      resolve: (m) => m.authority as (typeof authorities)[number],
+    }),
     answers: t.field({
       type: MessageRef,
       nullable: true,
       description: 'The message that it answers.',
-      resolve: (m, _, { loaders }) => (m.answersId ? loaders.message.load({ projectId: m.projectId, id: m.answersId }) : null),
+      resolve: (m, _, { loaders }) =>
+        m.answersId ? loaders.message.load({ projectId: m.projectId, id: m.answersId }) : null,
     }),
     text: t.exposeString('text', { description: 'What was written.' }),
     at: t.expose('at', { type: 'DateTime', description: 'When.' }),
@@ -171,13 +212,16 @@ builder.node(MessageRef, {
 
 async function messageNode(ref: NodeRef, context: Context): Promise<MessageRow | null> {
   const message = await context.loaders.message.load({ projectId: ref.projectId ?? '', id: ref.id })
-  return message && seesSession(context, { projectId: message.projectId, id: message.sessionId }) ? message : null
+  return message && seesSession(context, { projectId: message.projectId, id: message.sessionId })
+    ? message
+    : null
 }
 
 const SessionOrder = builder.enumType('SessionOrder', {
   description: 'How a list of sessions is sorted.',
   values: ['LAST_ACTIVITY_DESC', 'LAST_ACTIVITY_ASC', 'CREATED_DESC', 'CREATED_ASC'] as const,
 })
+
 /** The run states, for filters; the runs domain declares the enum. */
 import { RunStateRef } from '../runs/run-state.ts'
 
@@ -186,7 +230,12 @@ const SessionFilter = inputObject('SessionFilter', 'Which sessions of a list. Fi
   text: input.text('Part of the title or summary, any case.', { max: 120 }),
   model: input.text('This model exactly.', { max: 120 }),
   protocol: input.text('Under this protocol.', { max: 120 }),
-  runStates: input.list(input.enum(RunStateRef, '', true), RunStateRef, 'Whose newest run is in one of these states.', [1, 7]),
+  runStates: input.list(
+    input.enum(RunStateRef, '', true),
+    RunStateRef,
+    'Whose newest run is in one of these states.',
+    [1, 7],
+  ),
   pendingApproval: input.boolean('Whether an ask waits for an answer.'),
   activeAfter: input.date('Last active at or after.'),
   activeBefore: input.date('Last active before.'),
@@ -215,20 +264,25 @@ builder.queryFields((t) => ({
     args: {
       projectId: t.arg.id({ required: true, description: 'The project.' }),
       filter: t.arg({ type: SessionFilter.ref as never, description: 'Which ones.' }),
-      orderBy: t.arg({ type: SessionOrder, description: 'How sorted; the most recently active first when absent.' }),
+      orderBy: t.arg({
+        type: SessionOrder,
+        description: 'How sorted; the most recently active first when absent.',
+      }),
       ...forwardArgs,
     },
     complexity: pageCost,
     resolve: async (_root, args, context) => {
       const project = refOf('Project', args.projectId)
       const visible = sessionsWith(viewerOf(context), 'session.read', project.id)
-      if (visible !== 'all' && visible.length === 0) permit(context, 'session.read', { projectId: project.id })
+      if (visible !== 'all' && visible.length === 0)
+        permit(context, 'session.read', { projectId: project.id })
       const request = pageRequest(args, isTimeKey)
       const filter = args.filter ? parse(SessionFilter.schema, args.filter) : {}
       const order = args.orderBy ?? 'LAST_ACTIVITY_DESC'
       const rows = await listSessions(context.app.db, project.id, visible, filter, order, request)
       const key = order.startsWith('CREATED') ? 'createdAt' : 'lastActivityAt'
-      const load = args.filter || visible !== 'all' ? null : await context.loaders.projectLoad.load(project.id)
+      const load =
+        args.filter || visible !== 'all' ? null : await context.loaders.projectLoad.load(project.id)
       return {
         ...connectionOf(rows, request, (row) => [row[key].toISOString(), row.id]),
         totalCount: load?.sessions ?? null,

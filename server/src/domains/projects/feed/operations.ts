@@ -15,7 +15,11 @@ const pollMs = 1_000
 const queueSize = 1_024
 const start: Position = { xid: 0n, position: 0n }
 
-const positionOf = (event: store.ProjectEventRow): Position => ({ xid: event.xid, position: event.position })
+/** Where an event stands in the global order. */
+export const positionOf = (event: store.ProjectEventRow): Position => ({
+  xid: event.xid,
+  position: event.position,
+})
 
 async function boundsOf(platform: Platform, projectId: string): Promise<store.FeedBounds> {
   const bounds = await store.feedBounds(platform.db, projectId)
@@ -87,7 +91,7 @@ export async function watchProject(
       const accepted = events.filter(accepts)
       return {
         items: accepted,
-        scannedThrough: lastEvent ? positionOf(lastEvent) : tail.position(projectId, from),
+        scannedThrough: lastEvent ? positionOf(lastEvent) : reached,
       }
     },
     tail: () => tail.position(projectId, now),
@@ -129,10 +133,10 @@ export async function readFeed(
   }
 }
 
-/** One event of a project's feed by its position. */
+/** One event of a project's feed by its position, with its cursor. */
 export async function loadProjectEvent(platform: Platform, projectId: string, position: bigint) {
   const [event] = await store.eventsByPosition(platform.db, projectId, position)
-  return event ?? null
+  if (!event) return null
+  const { incarnation } = await boundsOf(platform, projectId)
+  return { event, cursor: writeFeedCursor(incarnation, positionOf(event)) }
 }
-
-export { positionOf }

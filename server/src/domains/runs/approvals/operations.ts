@@ -5,6 +5,7 @@ import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
 import { jsonFlaw } from '../../../platform/strict-json.ts'
 import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
 import { audit } from '../../access/operations.ts'
+import { seesProject, sessionsWith, type Viewer, visibleProjects } from '../../access/rules.ts'
 import { openInboxItem, settleAsks } from '../../delivery/operations.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
 import { checkSize, lockFenced, publicId, recordingStaleWrites, signal } from '../operations.ts'
@@ -192,4 +193,27 @@ async function settle(
     decision: d.decision,
     note: d.note,
   })
+}
+
+/** A session's asks, newest first, at most 100. */
+export const listApprovalsOfSession = store.approvalsOfSession
+
+/** A page of the asks of a project, or of all visible ones, that the caller can see, newest first. */
+export async function listApprovals(
+  db: Parameters<typeof store.approvalPage>[0],
+  viewer: Viewer,
+  projectId: string | null,
+  open: boolean | null,
+  page: { first: number; after: [string, string] | null },
+) {
+  const projects =
+    projectId === null ? visibleProjects(viewer) : seesProject(viewer, projectId) ? [projectId] : []
+  if (projectId !== null && projects.length === 0) throw notFound()
+  if (projects === 'all') return store.approvalPage(db, 'all', [], open, page)
+  const whole = projects.filter((id) => sessionsWith(viewer, 'session.read', id) === 'all')
+  const sessions = projects.flatMap((id) => {
+    const some = sessionsWith(viewer, 'session.read', id)
+    return some === 'all' ? [] : some
+  })
+  return store.approvalPage(db, whole, sessions, open, page)
 }

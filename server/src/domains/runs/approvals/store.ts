@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
+import type { Db, Tx } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import { canonicalJson } from '../../../platform/strict-json.ts'
 import type { ApprovalKind } from '../rules.ts'
@@ -36,3 +36,39 @@ export const decide = (
 export const dueApprovals = (db: Reader, now: Date, most: number) => db.$queryRaw<Ref[]>`
   SELECT project_id AS "projectId", id FROM approvals WHERE state = 'OPEN' AND expires_at <= ${now}::timestamptz
    ORDER BY expires_at LIMIT ${most}`
+
+const openness = (open: boolean | null) => (open === null ? {} : { state: open ? 'OPEN' : { not: 'OPEN' } })
+
+export const approvalsOfSession = (db: Reader, session: Ref, open: boolean | null) =>
+  db.approval.findMany({
+    where: { projectId: session.projectId, sessionId: session.id, ...openness(open) },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: 100,
+  })
+
+/** A page of asks, newest first, of whole projects and of single sessions; one more than asked for. */
+export const approvalPage = (
+  db: Reader,
+  projects: 'all' | string[],
+  sessions: string[],
+  open: boolean | null,
+  page: { first: number; after: [at: string, id: string] | null },
+) =>
+  db.approval.findMany({
+    where: {
+      ...openness(open),
+      AND: [
+        projects === 'all' ? {} : { OR: [{ projectId: { in: projects } }, { sessionId: { in: sessions } }] },
+        page.after
+          ? {
+              OR: [
+                { createdAt: { lt: new Date(page.after[0]) } },
+                { createdAt: new Date(page.after[0]), id: { lt: page.after[1] } },
+              ],
+            }
+          : {},
+      ],
+    },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: page.first + 1,
+  })

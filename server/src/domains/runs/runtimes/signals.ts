@@ -1,6 +1,6 @@
 import type { Ref } from '../../../platform/ids.ts'
-import { Refusal } from '../../../platform/refusal.ts'
 import type { Logger } from '../../../platform/logger.ts'
+import { Refusal } from '../../../platform/refusal.ts'
 import { type News, Tail } from '../../../platform/tail.ts'
 import type { Platform } from '../../../platform/transaction.ts'
 import { Watch } from '../../../platform/watch.ts'

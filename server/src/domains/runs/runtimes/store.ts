@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
+import type { Db, Tx } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import { canonicalJson } from '../../../platform/strict-json.ts'
 

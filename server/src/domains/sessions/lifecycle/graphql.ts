@@ -31,7 +31,10 @@ const on = (capability: Capability): Permission<{ sessionId: Ref }> => ({
 })
 
 const sessionId = input.id('Session', 'The session.', true)
-const expectedGeneration = input.int('The generation that you saw; another one is CONFLICT. Unchecked when absent.', [1, 2 ** 31 - 1])
+const expectedGeneration = input.int(
+  'The generation that you saw; another one is CONFLICT. Unchecked when absent.',
+  [1, 2 ** 31 - 1],
+)
 
 command('createSession', {
   description: 'Creates an open session of generation 1 with the project’s default model settings.',
@@ -42,7 +45,8 @@ command('createSession', {
   },
   success: success('CreateSessionSuccess', 'The session was created.'),
   permission: { capability: 'session.create', scope: ({ projectId }) => ({ projectId: projectId.id }) },
-  run: (call, args, { app }) => operations.createSession(app, call, { projectId: args.projectId.id, title: args.title }),
+  run: (call, args, { app }) =>
+    operations.createSession(app, call, { projectId: args.projectId.id, title: args.title }),
 })
 
 command('renameSession', {
@@ -54,7 +58,8 @@ command('renameSession', {
 })
 
 command('updateSessionSettings', {
-  description: 'Changes model and thinking level of later turns. A turn in progress keeps what it started with.',
+  description:
+    'Changes model and thinking level of later turns. A turn in progress keeps what it started with.',
   input: {
     sessionId,
     model: input.text('The model of later turns.', { max: 120 }),
@@ -76,39 +81,47 @@ command('openSession', {
 
 command('closeSession', {
   description: 'Closes a session, one generation on. With a run alive it is CONFLICT, unless `cancelActive`.',
-  input: { sessionId, cancelActive: input.boolean('Cancel what is alive first. Default: false.'), expectedGeneration },
-  success: builder
-    .objectRef<SessionResult & { cancelledRunIds: string[] }>('CloseSessionSuccess')
-    .implement({
-      description: 'The session is closed.',
-      fields: (t) => ({
-        session: t.field({
-          type: SessionRef,
-          description: 'The session, read after the change.',
-          resolve: ({ projectId, sessionId: id }, _args, { loaders }) => found(loaders.session.clear({ projectId, id }).load({ projectId, id })),
-        }),
-        cancelledRuns: t.field({
-          type: [RunRef],
-          description: 'The runs that were cancelled for it.',
-          resolve: ({ projectId, cancelledRunIds }, _args, { loaders }) =>
-            Promise.all(cancelledRunIds.map((id) => found(loaders.run.load({ projectId, id })))),
-        }),
+  input: {
+    sessionId,
+    cancelActive: input.boolean('Cancel what is alive first. Default: false.'),
+    expectedGeneration,
+  },
+  success: builder.objectRef<SessionResult & { cancelledRunIds: string[] }>('CloseSessionSuccess').implement({
+    description: 'The session is closed.',
+    fields: (t) => ({
+      session: t.field({
+        type: SessionRef,
+        description: 'The session, read after the change.',
+        resolve: ({ projectId, sessionId: id }, _args, { loaders }) =>
+          found(loaders.session.clear({ projectId, id }).load({ projectId, id })),
+      }),
+      cancelledRuns: t.field({
+        type: [RunRef],
+        description: 'The runs that were cancelled for it.',
+        resolve: ({ projectId, cancelledRunIds }, _args, { loaders }) =>
+          Promise.all(cancelledRunIds.map((id) => found(loaders.run.load({ projectId, id })))),
       }),
     }),
+  }),
   permission: on('session.close'),
   run: (call, args, { app }) => operations.closeSession(app, call, args),
 })
 
 command('deleteSession', {
-  description: 'Deletes a session with its transcript, journal and search index. With a run alive it is CONFLICT. Can’t be undone.',
+  description:
+    'Deletes a session with its transcript, journal and search index. With a run alive it is CONFLICT. Can’t be undone.',
   input: { sessionId, reason: input.text('Why, for the audit log.', { max: 2_000 }), expectedGeneration },
   success: builder
-    .objectRef<{ deletedId: string; retainedHistory: boolean; purgeFailures: string[] }>('DeleteSessionSuccess')
+    .objectRef<{ deletedId: string; retainedHistory: boolean; purgeFailures: string[] }>(
+      'DeleteSessionSuccess',
+    )
     .implement({
       description: 'The session is gone.',
       fields: (t) => ({
         deletedId: t.exposeID('deletedId', { description: 'The id that it had.' }),
-        retainedHistory: t.exposeBoolean('retainedHistory', { description: 'True only when something could not be purged.' }),
+        retainedHistory: t.exposeBoolean('retainedHistory', {
+          description: 'True only when something could not be purged.',
+        }),
         purgeFailures: t.exposeStringList('purgeFailures', { description: 'What could not be purged.' }),
       }),
     }),

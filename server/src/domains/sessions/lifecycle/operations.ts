@@ -4,9 +4,9 @@ import { append, appendToProject, type Json } from '../../../platform/journal.ts
 import { accept, Refusal } from '../../../platform/refusal.ts'
 import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
 import { audit } from '../../access/operations.ts'
+import type { ThinkingLevel } from '../../projects/rules.ts'
 import { cancelRunsOf } from '../../runs/operations.ts'
 import { type LockedSession, lockSession } from '../operations.ts'
-import type { ThinkingLevel } from '../../projects/rules.ts'
 import { decideSession, type SessionVerb, untitled } from '../rules.ts'
 import * as store from '../store.ts'
 

@@ -1,0 +1,426 @@
+import { AllowedActionRef } from '../../graphql/allowed-action.ts'
+import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
+import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
+import { type Context, viewerOf } from '../../graphql/context.ts'
+import { found, refOf } from '../../graphql/found.ts'
+import { connectionOf, pageRequest } from '../../graphql/page.ts'
+import type { NodeRef, Ref } from '../../platform/ids.ts'
+import { Refusal } from '../../platform/refusal.ts'
+import { PrincipalRef } from '../access/principals/graphql.ts'
+import { allowedAction, allows, authorize, type Capability } from '../access/rules.ts'
+import type { ThinkingLevel } from '../projects/rules.ts'
+import { ThinkingLevelRef } from '../projects/thinking-level.ts'
+import { MessageRef, SessionRef, seesSession } from '../sessions/graphql.ts'
+import { listRuns, probeRuns, type RouteRow, type RunRow } from './operations.ts'
+import {
+  decideRun,
+  type EffectState,
+  effectStates,
+  type RunState,
+  type RunVerb,
+  type Usage,
+  usageFields,
+} from './rules.ts'
+import { RunStateRef } from './run-state.ts'
+import { RuntimeRef, ToolPlanRef, toolPlanOf } from './runtimes/graphql.ts'
+
+export { RuntimeRef } from './runtimes/graphql.ts'
+
+export const EffectStateRef = builder.enumType('EffectState', {
+  description: 'What is known of what a run did outside: nothing was done, it is known, or it is not known.',
+  values: effectStates,
+})
+const CompletionKind = builder.enumType('CompletionKind', {
+  description: 'How a run completed: with its answer, with a part of it, or with nothing to support it.',
+  values: ['FULL', 'PARTIAL', 'UNSUPPORTED'] as const,
+})
+const ExecutionKind = builder.enumType('ExecutionKind', {
+  description: 'What executes a turn.',
+  values: ['NONE', 'RUN', 'WORK_ITEM'] as const,
+})
+export const TaskRelation = builder.enumType('TaskRelation', {
+  description: 'How a message relates to the session’s task.',
+  values: ['CONTINUE', 'REFINE', 'REPLACE', 'SIDE_CHAT'] as const,
+})
+type Relation = 'CONTINUE' | 'REFINE' | 'REPLACE' | 'SIDE_CHAT'
+
+export const UsageRef = builder.objectRef<Usage>('Usage').implement({
+  description: 'What was used. Null where it was never reported, which is not 0.',
+  fields: (t) =>
+    Object.fromEntries(
+      usageFields.map((name) => [
+        name,
+        t.int({ nullable: true, description: `Reported ${name}.`, resolve: (usage) => usage[name] ?? null }),
+      ]),
+    ) as never,
+})
+/** The counts of a row that has usage columns; null when none was ever reported. */
+export const usageOf = (row: { [K in keyof Usage]-?: number | null }): Usage | null =>
+  usageFields.every((name) => row[name] === null)
+    ? null
+    : (Object.fromEntries(
+        usageFields.flatMap((name) => (row[name] === null ? [] : [[name, row[name]]])),
+      ) as Usage)
+
+const RouteCandidate = builder
+  .objectRef<{ protocol: string; relation: Relation; priority: number; reason: string; chosen: boolean }>(
+    'RouteCandidate',
+  )
+  .implement({
+    description: 'A route that was considered.',
+    fields: (t) => ({
+      protocol: t.exposeString('protocol', { description: 'The protocol.' }),
+      relation: t.expose('relation', {
+        type: TaskRelation,
+        description: 'How the message would relate to the task.',
+      }),
+      priority: t.exposeInt('priority', { description: 'The highest wins.' }),
+      reason: t.exposeString('reason', { description: 'The code of the rule that proposed it.' }),
+      chosen: t.exposeBoolean('chosen', { description: 'Whether it won.' }),
+    }),
+  })
+
+export const RouteDecisionRef = builder.objectRef<RouteRow>('RouteDecision')
+export const RunRef = builder.objectRef<RunRow>('Run')
+const runOf = (row: { projectId: string; runId: string | null }, context: Context) =>
+  row.runId ? context.loaders.run.load({ projectId: row.projectId, id: row.runId }) : null
+
+builder.node(RouteDecisionRef, {
+  description: 'Where a message went and why, as recorded. Never changes; a correction is a new decision.',
+  id: { resolve: (route) => nodeKey(route) },
+  loadWithoutCache: (key, context) =>
+    found(visible(context.loaders.route, unspell('RouteDecision', key), context)),
+  fields: (t) => ({
+    target: t.field({
+      type: builder.enumType('RouteTarget', {
+        description: 'Who takes a turn.',
+        values: ['DIRECT', 'AGENT'] as const,
+      }),
+      description: 'Who takes the turn.',
+      resolve: (route) => route.target as 'DIRECT' | 'AGENT',
+    }),
+    relation: t.field({
+      type: TaskRelation,
+      description: 'How the message relates to the task.',
+      resolve: (route) => route.relation as Relation,
+    }),
+    protocol: t.exposeString('protocol', { description: 'The protocol, as `id@version`.' }),
+    source: t.field({
+      type: builder.enumType('RouteSource', {
+        description: 'What decided a route.',
+        values: ['RESTORED', 'EXPLICIT', 'INHERITED', 'RULE', 'CLASSIFIER', 'DEFAULT', 'OWNER'] as const,
+      }),
+      description: 'What decided it.',
+      resolve: (route) => route.source as 'DEFAULT',
+    }),
+    reasons: t.exposeStringList('reasons', { description: 'Codes of the rules that decided.' }),
+    warnings: t.exposeStringList('warnings', {
+      description: 'Codes of what kept a better decision from being made.',
+    }),
+    confidence: t.exposeFloat('confidence', {
+      nullable: true,
+      description: '0 to 1, where a model decided.',
+    }),
+    candidates: t.field({
+      type: [RouteCandidate],
+      description: 'Every candidate considered.',
+      resolve: (route) => route.candidates as never,
+    }),
+    run: t.field({
+      type: RunRef,
+      nullable: true,
+      description: 'The run that it led to.',
+      resolve: (route, _args, context) => runOf(route, context),
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'When.' }),
+  }),
+})
+
+/** A row of a session, for a caller that may see the session; else null. */
+export async function visible<Row extends { projectId: string; sessionId: string }>(
+  loader: { load(ref: Ref): Promise<Row | null> },
+  ref: NodeRef,
+  context: Context,
+): Promise<Row | null> {
+  const row = await loader.load({ projectId: ref.projectId ?? '', id: ref.id })
+  return row && seesSession(context, { projectId: row.projectId, id: row.sessionId }) ? row : null
+}
+
+const RunIntentBinding = builder.objectRef<RunRow>('RunIntentBinding')
+export const IntentRevisionRef = builder.objectRef<never>('IntentRevision')
+builder.node(IntentRevisionRef, {
+  description: 'A revision of a session’s task. Sessions have none yet: every run so far is a side chat.',
+  id: { resolve: () => '' },
+  fields: (t) => ({
+    protocol: t.string({ description: 'The protocol, as `id@version`.', resolve: () => '' }),
+    text: t.string({ description: 'The task in words.', resolve: () => '' }),
+    at: t.field({ type: 'DateTime', description: 'When it was made.', resolve: () => new Date(0) }),
+  }),
+})
+RunIntentBinding.implement({
+  description:
+    'The task that a run was bound to before and after it was routed. Both null for a side chat without a task.',
+  fields: (t) => ({
+    base: t.field({ type: IntentRevisionRef, nullable: true, description: 'Before.', resolve: () => null }),
+    active: t.field({ type: IntentRevisionRef, nullable: true, description: 'After.', resolve: () => null }),
+    relation: t.field({
+      type: TaskRelation,
+      description: 'How its message relates to the task.',
+      resolve: (run) => run.relation as Relation,
+    }),
+  }),
+})
+
+const verbs: [mutation: string, capability: Capability, verb: RunVerb][] = [
+  ['steerRun', 'turn.steer', 'steer'],
+  ['cancelRun', 'turn.cancel', 'cancel'],
+]
+
+builder.node(RunRef, {
+  description: 'One execution of one turn by one runtime. Never silently run again.',
+  id: { resolve: (run) => nodeKey(run) },
+  loadWithoutCache: (key, context) => found(visible(context.loaders.run, unspell('Run', key), context)),
+  fields: (t) => ({
+    session: t.field({
+      type: SessionRef,
+      description: 'Its session.',
+      resolve: (run, _, { loaders }) =>
+        found(loaders.session.load({ projectId: run.projectId, id: run.sessionId })),
+    }),
+    number: t.exposeInt('number', { description: 'Its number in the session, from 1.' }),
+    state: t.field({
+      type: RunStateRef,
+      description: 'Where it is.',
+      resolve: (run) => run.state as RunState,
+    }),
+    completion: t.field({
+      type: CompletionKind,
+      nullable: true,
+      description: 'How it completed, when it did. What an agent says of itself; never a proof.',
+      resolve: (run) => run.completion as 'FULL' | null,
+    }),
+    failureCode: t.exposeString('failureCode', {
+      nullable: true,
+      description: 'Why it failed: OFFER_EXPIRED, RUNTIME_LOST, or a code of the agent’s own.',
+    }),
+    failureMessage: t.exposeString('failureMessage', {
+      nullable: true,
+      description: 'The same in words. Untrusted when the agent said it.',
+    }),
+    effects: t.field({
+      type: EffectStateRef,
+      description: 'What is known of its effects; frozen at its end.',
+      resolve: (run) => run.effects as EffectState,
+    }),
+    execution: t.field({
+      type: ExecutionKind,
+      description: 'What executes the turn.',
+      resolve: (run) => run.execution as 'RUN',
+    }),
+    escalatedTo: t.field({
+      type: RunRef,
+      nullable: true,
+      description: 'The run that took the turn over.',
+      resolve: () => null,
+    }),
+    binding: t.field({
+      type: RunIntentBinding,
+      description: 'The task that it is bound to.',
+      resolve: (run) => run,
+    }),
+    route: t.field({
+      type: RouteDecisionRef,
+      description: 'Why it was routed so.',
+      resolve: (run, _, { loaders }) =>
+        found(loaders.route.load({ projectId: run.projectId, id: run.routeId })),
+    }),
+    usage: t.field({
+      type: UsageRef,
+      nullable: true,
+      description: 'What it used, as reported; null when nothing was.',
+      resolve: usageOf,
+    }),
+    runtime: t.field({
+      type: RuntimeRef,
+      nullable: true,
+      description: 'The runtime that it was given to.',
+      resolve: (run, _, { loaders }) => loaders.runtime.load({ projectId: run.projectId, id: run.runtimeId }),
+    }),
+    message: t.field({
+      type: MessageRef,
+      description: 'The message that it is about.',
+      resolve: (run, _, { loaders }) =>
+        found(loaders.message.load({ projectId: run.projectId, id: run.messageId })),
+    }),
+    answer: t.field({
+      type: MessageRef,
+      nullable: true,
+      description: 'Its answer.',
+      resolve: (run, _, { loaders }) =>
+        run.answerId ? loaders.message.load({ projectId: run.projectId, id: run.answerId }) : null,
+    }),
+    toolPlan: t.field({
+      type: ToolPlanRef,
+      description: 'The tools of its runtime as they stand for it now. It informs; it authorises nothing.',
+      resolve: async (run, _, { loaders }) =>
+        toolPlanOf(await loaders.runtime.load({ projectId: run.projectId, id: run.runtimeId })),
+    }),
+    model: t.exposeString('model', {
+      nullable: true,
+      description: 'The model that was set when it was submitted.',
+    }),
+    thinkingLevel: t.field({
+      type: ThinkingLevelRef,
+      nullable: true,
+      description: 'The thinking level that was set when it was submitted.',
+      resolve: (run) => run.thinkingLevel as ThinkingLevel | null,
+    }),
+    offeredAt: t.expose('offeredAt', {
+      type: 'DateTime',
+      description: 'When it was offered to its runtime.',
+    }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was first started.',
+    }),
+    endedAt: t.expose('endedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),
+    offerExpiresAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the offer ends, while it stands.',
+      resolve: (run) => (run.state === 'OFFERED' ? run.offerExpiresAt : null),
+    }),
+    deadlineAt: t.expose('deadlineAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it times out; null while its clock stands still.',
+    }),
+    endedBy: t.field({
+      type: PrincipalRef,
+      nullable: true,
+      description: 'Who ended it, when a person or service did.',
+      resolve: (run, _, { loaders }) => (run.endedBy ? loaders.principal.load(run.endedBy) : null),
+    }),
+    endReason: t.exposeString('endReason', {
+      nullable: true,
+      description: 'The reason that was given for its end.',
+    }),
+    allowedActions: t.field({
+      type: [AllowedActionRef],
+      description: 'What the caller may do with it now.',
+      resolve: (run, _args, context) =>
+        verbs.map(([mutation, capability, verb]) => {
+          const state = decideRun(run.state as RunState, verb)
+          const scope = { projectId: run.projectId, sessionId: run.sessionId }
+          return allowedAction(
+            mutation,
+            authorize(viewerOf(context), capability, scope) ?? (state instanceof Refusal ? state : null),
+          )
+        }),
+    }),
+  }),
+})
+
+builder.objectField(MessageRef, 'run', (t) =>
+  t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'The run that it belongs to.',
+    resolve: (message, _args, context) => runOf(message, context),
+  }),
+)
+
+const RunConnection = connectionType('Run', RunRef)
+const isNumber = (key: unknown[]): key is [number] => key.length === 1 && Number.isSafeInteger(key[0])
+
+const RunRecovery = builder
+  .objectRef<{ runId: string; status: 'ALIVE' | 'ENDED' | 'LOST' | 'UNKNOWN'; run: RunRow | null }>(
+    'RunRecovery',
+  )
+  .implement({
+    description: 'What has become of a run that a client knew.',
+    fields: (t) => ({
+      runId: t.exposeID('runId', { description: 'The id that was asked about.' }),
+      status: t.field({
+        type: builder.enumType('RunRecoveryStatus', {
+          description:
+            'Whether a run is alive, has ended, was lost with its runtime, or is not of this session.',
+          values: ['ALIVE', 'ENDED', 'LOST', 'UNKNOWN'] as const,
+        }),
+        description: 'What has become of it.',
+        resolve: (probe) => probe.status,
+      }),
+      run: t.field({ type: RunRef, nullable: true, description: 'The run.', resolve: (probe) => probe.run }),
+    }),
+  })
+
+const ref = (projectId: string, id: string | null) => (id ? { projectId, id } : null)
+
+builder.objectFields(SessionRef, (t) => ({
+  usage: t.field({
+    type: UsageRef,
+    nullable: true,
+    description: 'What all its runs used, as reported.',
+    resolve: usageOf,
+  }),
+  lastRun: t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'Its newest run.',
+    resolve: (s, _, { loaders }) =>
+      s.lastRunId ? loaders.run.load({ projectId: s.projectId, id: s.lastRunId }) : null,
+  }),
+  activeRun: t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'Its newest run, while that is alive.',
+    resolve: async (s, _, { loaders }) => {
+      const last = ref(s.projectId, s.liveRuns > 0 ? s.lastRunId : null)
+      const run = last && (await loaders.run.load(last))
+      return run && run.endedAt === null ? run : null
+    },
+  }),
+  intent: t.field({
+    type: IntentRevisionRef,
+    nullable: true,
+    description: 'Its task; null while it has none.',
+    resolve: () => null,
+  }),
+  runs: t.field({
+    type: RunConnection,
+    description: 'Its runs, newest first.',
+    args: forwardArgs,
+    complexity: pageCost,
+    resolve: async (session, args, context) => {
+      const request = pageRequest(args, isNumber)
+      const rows = await listRuns(context.app.db, session, request.first, request.after?.[0] ?? null)
+      return connectionOf(rows, request, (row) => [row.number])
+    },
+  }),
+  recovery: t.field({
+    type: [RunRecovery],
+    description:
+      'What has become of runs that a client knew, so that it need not guess after a reconnect. At most 32.',
+    args: { probeRunIds: t.arg.idList({ required: true, description: 'The runs to ask about, 0 to 32.' }) },
+    resolve: (session, { probeRunIds }, context) => probeRuns(context.app, session, probeRunIds),
+  }),
+}))
+
+builder.queryField('run', (t) =>
+  t.field({
+    type: RunRef,
+    nullable: true,
+    description: 'One run.',
+    args: { id: t.arg.id({ required: true, description: 'Its id.' }) },
+    resolve: (_root, { id }, context) => found(visible(context.loaders.run, refOf('Run', id), context)),
+  }),
+)
+
+/** Whether the caller may act on a run; loads the run's session for callers whose grants name sessions. */
+export async function runScope(runId: Ref, context: Context) {
+  const run = await context.loaders.run.load({ projectId: runId.projectId, id: runId.id })
+  const scope = { projectId: runId.projectId, sessionId: run?.sessionId }
+  // A run that is not there is refused like one that can't be seen.
+  return run && allows(viewerOf(context), 'session.read', scope) ? scope : { projectId: 'none' }
+}

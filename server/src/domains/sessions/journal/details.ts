@@ -1,0 +1,236 @@
+import { builder } from '../../../graphql/builder.ts'
+import { decodeId } from '../../../platform/ids.ts'
+import type { SessionEventType } from '../../../platform/journal.ts'
+import { PrincipalRef } from '../../access/principals/graphql.ts'
+import { ApprovalRef } from '../../runs/approvals/graphql.ts'
+import { EffectStateRef, RouteDecisionRef, RuntimeRef, UsageRef } from '../../runs/graphql.ts'
+import type { EffectState, RunState, Usage } from '../../runs/rules.ts'
+import { RunStateRef } from '../../runs/run-state.ts'
+import { MessageRef, SessionStateRef } from '../graphql.ts'
+import type { SessionState } from '../rules.ts'
+import type { EventRow } from './operations.ts'
+
+/** A payload's field, if it is a text. */
+const text = (event: EventRow, field: string): string | null => {
+  const value = (event.payload as Record<string, unknown> | null)?.[field]
+  return typeof value === 'string' ? value : null
+}
+/** The key that a public id in a payload names. */
+const key = (event: EventRow, field: string): string | null => {
+  const id = text(event, field)
+  return id ? (decodeId(id)?.id ?? null) : null
+}
+
+const actor = { nullable: true as const, description: 'Who did it.' }
+
+const SessionStateDetail = builder.objectRef<EventRow>('SessionStateDetail').implement({
+  description: 'A session was created, opened, closed, renamed or set up otherwise.',
+  fields: (t) => ({
+    state: t.field({
+      type: SessionStateRef,
+      description: 'Its state after it.',
+      resolve: (e) => (text(e, 'state') ?? 'OPEN') as SessionState,
+    }),
+    generation: t.int({
+      description: 'Its generation after it.',
+      resolve: (e) => Number((e.payload as { generation?: unknown }).generation ?? 1),
+    }),
+    title: t.string({
+      nullable: true,
+      description: 'Its title, where that was said.',
+      resolve: (e) => text(e, 'title'),
+    }),
+    actor: t.field({
+      ...actor,
+      type: PrincipalRef,
+      resolve: (e, _, { loaders }) => byKey(loaders.principal, key(e, 'by')),
+    }),
+  }),
+})
+
+const byKey = <T>(loader: { load(id: string): Promise<T | null> }, id: string | null) =>
+  id ? loader.load(id) : null
+const byRef = <T>(
+  loader: { load(ref: { projectId: string; id: string }): Promise<T | null> },
+  e: EventRow,
+  id: string | null,
+) => (id ? loader.load({ projectId: e.projectId, id }) : null)
+
+const MessageDetail = builder.objectRef<EventRow>('MessageDetail').implement({
+  description: 'A message was added to the transcript.',
+  fields: (t) => ({
+    message: t.field({
+      type: MessageRef,
+      nullable: true,
+      description: 'The message.',
+      resolve: (e, _, { loaders }) => byRef(loaders.message, e, key(e, 'messageId')),
+    }),
+  }),
+})
+
+const RouteDetail = builder.objectRef<EventRow>('RouteDetail').implement({
+  description: 'It was decided where a message goes.',
+  fields: (t) => ({
+    route: t.field({
+      type: RouteDecisionRef,
+      nullable: true,
+      description: 'The decision.',
+      resolve: (e, _, { loaders }) => byRef(loaders.route, e, key(e, 'routeId')),
+    }),
+  }),
+})
+
+const runStateOf: Partial<Record<SessionEventType, RunState>> = {
+  RUN_OFFERED: 'OFFERED',
+  RUN_STARTED: 'RUNNING',
+  RUN_WAITING: 'WAITING_APPROVAL',
+  RUN_RESUMED: 'RUNNING',
+  RUN_COMPLETED: 'COMPLETED',
+  RUN_FAILED: 'FAILED',
+  RUN_CANCELLED: 'CANCELLED',
+  RUN_TIMED_OUT: 'TIMED_OUT',
+}
+
+const RunStateDetail = builder.objectRef<EventRow>('RunStateDetail').implement({
+  description: 'A run changed its state.',
+  fields: (t) => ({
+    state: t.field({
+      type: RunStateRef,
+      description: 'Its state after it.',
+      resolve: (e) => runStateOf[e.type] ?? 'RUNNING',
+    }),
+    failureCode: t.string({ nullable: true, description: 'Why it failed.', resolve: (e) => text(e, 'code') }),
+    failureMessage: t.string({
+      nullable: true,
+      description: 'The same in words.',
+      resolve: (e) => text(e, 'message'),
+    }),
+    effects: t.field({
+      type: EffectStateRef,
+      nullable: true,
+      description: 'What is known of its effects, at its end.',
+      resolve: (e) => text(e, 'effects') as EffectState | null,
+    }),
+    runtime: t.field({
+      type: RuntimeRef,
+      nullable: true,
+      description: 'The runtime that took it.',
+      resolve: (e, _, { loaders }) => byRef(loaders.runtime, e, key(e, 'runtimeId')),
+    }),
+    actor: t.field({
+      ...actor,
+      type: PrincipalRef,
+      resolve: (e, _, { loaders }) => byKey(loaders.principal, key(e, 'by')),
+    }),
+    reason: t.string({
+      nullable: true,
+      description: 'The reason that was given.',
+      resolve: (e) => text(e, 'reason'),
+    }),
+  }),
+})
+
+const ApprovalDetail = builder.objectRef<EventRow>('ApprovalDetail').implement({
+  description: 'An ask was opened, answered, expired or withdrawn.',
+  fields: (t) => ({
+    approval: t.field({
+      type: ApprovalRef,
+      nullable: true,
+      description: 'The ask, as it is now: a replay never brings back a question that was answered.',
+      resolve: (e, _, { loaders }) => byRef(loaders.approval, e, key(e, 'approvalId')),
+    }),
+    decision: t.string({
+      nullable: true,
+      description: 'What was decided then.',
+      resolve: (e) => text(e, 'decision'),
+    }),
+  }),
+})
+
+const SteerDetail = builder.objectRef<EventRow>('SteerDetail').implement({
+  description: 'Guidance was given to a run.',
+  fields: (t) => ({
+    text: t.string({ description: 'The guidance.', resolve: (e) => text(e, 'text') ?? '' }),
+    actor: t.field({
+      ...actor,
+      type: PrincipalRef,
+      resolve: (e, _, { loaders }) => byKey(loaders.principal, key(e, 'by')),
+    }),
+  }),
+})
+
+const ToolDetail = builder.objectRef<EventRow>('ToolDetail').implement({
+  description: 'A tool was called, or gave its result, as the runtime tells it.',
+  fields: (t) => ({
+    tool: t.string({ nullable: true, description: 'Its name.', resolve: (e) => text(e, 'tool') }),
+    callId: t.string({
+      nullable: true,
+      description: 'What ties a result to its call.',
+      resolve: (e) => text(e, 'callId'),
+    }),
+    ok: t.boolean({
+      nullable: true,
+      description: 'Whether it worked.',
+      resolve: (e) => {
+        const ok = (e.payload as { ok?: unknown }).ok
+        return typeof ok === 'boolean' ? ok : null
+      },
+    }),
+    summary: t.string({
+      nullable: true,
+      description: 'A line about it.',
+      resolve: (e) => text(e, 'summary'),
+    }),
+  }),
+})
+
+const TextDetail = builder.objectRef<EventRow>('TextDetail').implement({
+  description: 'A piece of text.',
+  fields: (t) => ({ text: t.string({ description: 'The text.', resolve: (e) => text(e, 'text') ?? '' }) }),
+})
+
+const UsageDetail = builder.objectRef<EventRow>('UsageDetail').implement({
+  description: 'What was used since the last report.',
+  fields: (t) => ({
+    usage: t.field({ type: UsageRef, description: 'The counts.', resolve: (e) => e.payload as Usage }),
+  }),
+})
+
+const detailOf: Partial<Record<SessionEventType, string>> = {
+  SESSION_CREATED: 'SessionStateDetail',
+  SESSION_OPENED: 'SessionStateDetail',
+  SESSION_CLOSED: 'SessionStateDetail',
+  SESSION_RENAMED: 'SessionStateDetail',
+  SESSION_SETTINGS_CHANGED: 'SessionStateDetail',
+  MESSAGE: 'MessageDetail',
+  ROUTE_DECIDED: 'RouteDetail',
+  ...Object.fromEntries(Object.keys(runStateOf).map((type) => [type, 'RunStateDetail'])),
+  APPROVAL_REQUESTED: 'ApprovalDetail',
+  APPROVAL_ANSWERED: 'ApprovalDetail',
+  APPROVAL_EXPIRED: 'ApprovalDetail',
+  APPROVAL_WITHDRAWN: 'ApprovalDetail',
+  RUN_STEERED: 'SteerDetail',
+  TOOL_CALL: 'ToolDetail',
+  TOOL_RESULT: 'ToolDetail',
+  ANSWER_DELTA: 'TextDetail',
+  REASONING_DELTA: 'TextDetail',
+  USAGE_RECORDED: 'UsageDetail',
+}
+/** Whether events of this type have a typed detail. */
+export const hasDetail = (type: SessionEventType) => detailOf[type] !== undefined
+
+export const SessionEventDetail = builder.unionType('SessionEventDetail', {
+  description: 'The typed reading of an event.',
+  types: [
+    SessionStateDetail,
+    MessageDetail,
+    RouteDetail,
+    RunStateDetail,
+    ApprovalDetail,
+    SteerDetail,
+    ToolDetail,
+    TextDetail,
+    UsageDetail,
+  ],
+  resolveType: (event) => detailOf[(event as EventRow).type] as never,
+})

@@ -1,0 +1,191 @@
+import {
+  type ExecutionResult,
+  execute,
+  type FieldNode,
+  getNamedType,
+  getOperationAST,
+  isLeafType,
+  Kind,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+import { getArgumentValues } from 'graphql/execution/values.js'
+import type { App } from '../app.ts'
+import { openSessionWatch, type SessionEventsArgs } from '../domains/sessions/journal/graphql.ts'
+import type { EventRow } from '../domains/sessions/journal/operations.ts'
+import type { End } from '../platform/watch.ts'
+import { createContext, maskError, type Prepared } from './engine.ts'
+
+/*
+ * The hot path of the product: one event to very many watchers. What a watcher selected is looked at once per document;
+ * a selection that reads nothing but the event itself is executed and serialised once per event for all who share it.
+ */
+
+interface Selection {
+  field: FieldNode
+  /** Whether every selected field is the event's own, so that all viewers get the same text. */
+  shared: boolean
+}
+
+const selections = new WeakMap<object, Map<string, Selection | null>>()
+const ownTypes = new Set(['SessionEvent', 'WatchEnd', 'TextDetail', 'ToolDetail', 'UsageDetail', 'Usage'])
+
+/** The `sessionEvents` field of an operation that is nothing else; null for every other operation. */
+export function sessionEventsField(prepared: Prepared): Selection | null {
+  const name = prepared.operationName ?? ''
+  let byName = selections.get(prepared.document)
+  if (!byName) {
+    byName = new Map()
+    selections.set(prepared.document, byName)
+  }
+  const known = byName.get(name)
+  if (known !== undefined) return known
+  const selection = analyse(prepared)
+  byName.set(name, selection)
+  return selection
+}
+
+function analyse({ schema, document, operationName }: Prepared): Selection | null {
+  const operation = getOperationAST(document, operationName)
+  const [field, ...rest] = operation?.selectionSet.selections ?? []
+  if (operation?.operation !== 'subscription' || field?.kind !== Kind.FIELD || rest.length > 0) return null
+  if (field.name.value !== 'sessionEvents') return null
+  let shared = true
+  const info = new TypeInfo(schema)
+  visit(
+    document,
+    visitWithTypeInfo(info, {
+      Field(node) {
+        if (node === field) return
+        const parent = info.getParentType()?.name ?? ''
+        const type = getNamedType(info.getType())
+        const composite = type && !isLeafType(type)
+        if (!ownTypes.has(parent) && node.name.value !== '__typename') shared = false
+        if (composite && !ownTypes.has(type.name) && type.name !== 'SessionEventDetail') shared = false
+      },
+      Directive(node, _key, _parent, _path, ancestors) {
+        // What is included must not depend on anybody's variables.
+        if (
+          !ancestors.includes(field) ||
+          node.arguments?.some((argument) => argument.value.kind === Kind.VARIABLE)
+        )
+          shared = false
+      },
+    }),
+  )
+  return { field, shared }
+}
+
+type Taken = { item: EventRow } | { end: End<number> }
+
+const rendered = new WeakMap<object, WeakMap<object, string>>()
+
+/** One delivery as the JSON text of its execution result. */
+export async function render(
+  app: App,
+  prepared: Prepared,
+  selection: Selection,
+  taken: Taken,
+): Promise<string> {
+  const shared = selection.shared && 'item' in taken
+  if (shared) {
+    const text = rendered.get(taken.item)?.get(prepared.document)
+    if (text !== undefined) return text
+  }
+  const contextValue = createContext(app, prepared.contextValue.viewer)
+  const result = (await execute({
+    schema: prepared.schema,
+    document: prepared.document,
+    operationName: prepared.operationName,
+    variableValues: prepared.variableValues,
+    contextValue,
+    rootValue: { sessionEvents: taken },
+    fieldResolver: undefined,
+  })) as ExecutionResult
+  const errors = result.errors?.map((error) => maskError(app, error, contextValue.requestId))
+  const text = JSON.stringify(errors ? { ...result, errors } : result)
+  if (shared) {
+    let texts = rendered.get(taken.item)
+    if (!texts) {
+      texts = new WeakMap()
+      rendered.set(taken.item, texts)
+    }
+    texts.set(prepared.document, text)
+  }
+  return text
+}
+
+/** The shared text of an event, if another watcher's delivery has made it already. */
+export const renderedBefore = (prepared: Prepared, selection: Selection, item: EventRow) =>
+  selection.shared ? rendered.get(item)?.get(prepared.document) : undefined
+
+/** Where deliveries go: a WebSocket or a server-sent stream. */
+export interface Sink {
+  /** Whether it takes more now; if not, `onRoom` is called later. */
+  hasRoom(): boolean
+  onRoom(call: () => void): void
+  /** Sends one execution result. `cursor` is the position behind it. */
+  next(text: string, cursor: number): void
+}
+
+/**
+ * Serves one `sessionEvents` operation into a sink, as fast as the sink takes it. Resolves when the watch has ended and
+ * its end was sent, or when `leave` was called. Refusals are thrown before anything is registered.
+ */
+export async function deliverSession(
+  app: App,
+  prepared: Prepared,
+  selection: Selection,
+  sink: Sink,
+  overrides: Partial<SessionEventsArgs> = {},
+): Promise<{ done: Promise<void>; leave(): void }> {
+  const definition = prepared.schema.getSubscriptionType()?.getFields().sessionEvents
+  if (!definition) throw new Error('the schema has no sessionEvents')
+  const args = getArgumentValues(
+    definition,
+    selection.field,
+    prepared.variableValues,
+  ) as unknown as SessionEventsArgs
+  const watch = await openSessionWatch(prepared.contextValue, { ...args, ...overrides })
+  let finish: () => void = () => {}
+  const done = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  let pumping = false
+  const pump = async () => {
+    if (pumping) return
+    pumping = true
+    try {
+      while (!watch.gone && sink.hasRoom()) {
+        const taken = watch.take()
+        if (!taken) break
+        const text =
+          ('item' in taken && renderedBefore(prepared, selection, taken.item)) ||
+          (await render(app, prepared, selection, taken))
+        if ('end' in taken) {
+          sink.next(text, taken.end.resumeAfter)
+          finish()
+          return
+        }
+        sink.next(text, taken.item.sequence)
+      }
+      if (!watch.gone && !sink.hasRoom()) sink.onRoom(() => void pump())
+    } finally {
+      pumping = false
+    }
+  }
+  // A wake-up during a pump is not lost: the pump takes until there is nothing.
+  watch.onReadable(() => {
+    if (watch.gone) finish()
+    else void pump()
+  })
+  void pump()
+  return {
+    done,
+    leave: () => {
+      watch.leave()
+      finish()
+    },
+  }
+}

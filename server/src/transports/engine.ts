@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import { EnvelopArmorPlugin } from '@escape.tech/graphql-armor'
+import { type DocumentNode, GraphQLError } from 'graphql'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import type { App } from '../app.ts'
+import type { Viewer } from '../domains/access/rules.ts'
+import type { Context } from '../graphql/context.ts'
+import { createLoaders } from '../graphql/loaders.ts'
+import { errorOf } from '../graphql/problems.ts'
+import { schema } from '../graphql/schema.ts'
+import { Refusal } from '../platform/refusal.ts'
+
+export const apiVersion = 1
+export const minimumClient = 1
+
+/** What a client that sends a version must send: a number in the supported range. */
+export function checkVersion(version: string | null): Refusal | null {
+  if (version === null) return null
+  const n = Number(version)
+  if (Number.isInteger(n) && n >= minimumClient && n <= apiVersion) return null
+  return new Refusal(
+    'UNSUPPORTED_VERSION',
+    `This server speaks API versions ${minimumClient} to ${apiVersion}.`,
+  )
+}
+
+export function createContext(app: App, viewer: Viewer | null): Context {
+  return { app, viewer, loaders: createLoaders(app.db), requestId: randomUUID() }
+}
+
+/** A refusal keeps its code, GraphQL's own errors get one, everything else is hidden, logged, and shown with its id. */
+export function maskError(app: App, error: unknown, requestId: string): GraphQLError {
+  const original = error instanceof GraphQLError ? error.originalError : error
+  if (original instanceof Refusal) {
+    const refusal = errorOf(original)
+    const located = error instanceof GraphQLError ? error : undefined
+    return new GraphQLError(refusal.message, {
+      nodes: located?.nodes ?? null,
+      path: located?.path ?? null,
+      extensions: refusal.extensions,
+    })
+  }
+  if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
+    if (error.extensions.code === undefined) error.extensions.code = 'GRAPHQL_INVALID'
+    return error
+  }
+  app.log.error({ err: original, requestId }, 'an operation failed in a way that nobody foresaw')
+  return new GraphQLError(`Something went wrong here. It was logged under ${requestId}.`, {
+    path: (error instanceof GraphQLError ? error.path : null) ?? null,
+    extensions: { code: 'INTERNAL', requestId },
+  })
+}
+
+const armor = () =>
+  EnvelopArmorPlugin({
+    maxDepth: { n: 15, ignoreIntrospection: true },
+    maxAliases: { n: 50 },
+    maxDirectives: { n: 50 },
+    maxTokens: { n: 4_000 },
+    // The complexity of an operation is limited by the schema itself, which knows the size of each page.
+    costLimit: { enabled: false },
+    blockFieldSuggestion: { enabled: false },
+  }) as Plugin
+
+export interface ServerContext {
+  viewer: Viewer | null
+}
+
+/** The GraphQL engine of one app: HTTP by itself; the other transports take its parsing, limits and execution. */
+export function createEngine(app: App) {
+  return createYoga<ServerContext, Context>({
+    schema,
+    graphqlEndpoint: '/graphql',
+    landingPage: false,
+    graphiql: false,
+    batching: false,
+    multipart: false,
+    cors: false,
+    logging: false,
+    context: (server) => createContext(app, (server as unknown as ServerContext).viewer) as never,
+    maskedErrors: {
+      maskError: (error) => maskError(app, error, randomUUID()),
+    },
+    plugins: [armor()],
+  })
+}
+
+export type Engine = ReturnType<typeof createEngine>
+
+export interface OperationParams {
+  query?: unknown
+  operationName?: unknown
+  variables?: unknown
+  extensions?: unknown
+}
+
+export interface Prepared {
+  schema: typeof schema
+  document: DocumentNode
+  operationName: string | undefined
+  variableValues: Record<string, unknown>
+  contextValue: Context
+  execute: (args: unknown) => unknown
+  subscribe: (args: unknown) => unknown
+}
+
+/** Parses and validates an operation as HTTP would; errors come back as a list. */
+export async function prepare(
+  engine: Engine,
+  viewer: Viewer | null,
+  params: OperationParams,
+): Promise<Prepared | readonly GraphQLError[]> {
+  const { query, operationName, variables } = params
+  if (typeof query !== 'string') return [bad('`query` must be a text')]
+  if (operationName != null && typeof operationName !== 'string')
+    return [bad('`operationName` must be a text')]
+  if (variables != null && (typeof variables !== 'object' || Array.isArray(variables))) {
+    return [bad('`variables` must be an object')]
+  }
+  const enveloped = engine.getEnveloped({ viewer, params } as never)
+  let document: DocumentNode
+  try {
+    document = enveloped.parse(query) as DocumentNode
+  } catch (error) {
+    return [coded(error)]
+  }
+  const errors = enveloped.validate(enveloped.schema, document)
+  if (errors.length > 0) return (errors as GraphQLError[]).map(coded)
+  const contextValue = (await enveloped.contextFactory()) as unknown as Context
+  return {
+    schema: enveloped.schema as typeof schema,
+    document,
+    operationName: operationName ?? undefined,
+    variableValues: (variables ?? {}) as Record<string, unknown>,
+    contextValue,
+    execute: enveloped.execute as (args: unknown) => unknown,
+    subscribe: enveloped.subscribe as (args: unknown) => unknown,
+  }
+}
+
+const bad = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_INVALID' } })
+function coded(error: unknown): GraphQLError {
+  if (!(error instanceof GraphQLError)) return bad('The operation can’t be read.')
+  if (error.extensions.code === undefined) error.extensions.code = 'GRAPHQL_INVALID'
+  return error
+}

@@ -1,0 +1,179 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createServerAdapter } from '@whatwg-node/server'
+import type { App } from '../app.ts'
+import { Refusal } from '../platform/refusal.ts'
+import { serveConsole } from './console.ts'
+import { checkVersion, createEngine, type OperationParams } from './engine.ts'
+import { createWebSockets } from './graphql-ws.ts'
+import { createRateLimit } from './rate-limit.ts'
+import { refusalResponse } from './refusal-response.ts'
+import { serveEventStream } from './sse.ts'
+
+export interface Server {
+  listen(port: number, host: string): Promise<string>
+  close(): Promise<void>
+}
+
+const maxBody = 8_388_608
+const graceMs = 10_000
+
+/** Everything that listens: GraphQL over HTTP, server-sent events and WebSockets, sign-in, exports, health, console. */
+export async function openServer(app: App): Promise<Server> {
+  const engine = createEngine(app)
+  const sockets = createWebSockets(app, engine)
+  const serveStatic = serveConsole()
+  const rateLimit = createRateLimit(app.clock, { window: 60, max: app.config.rateLimit })
+  let stopping = false
+  const streams = new Set<ServerResponse>()
+
+  /** Endpoints outside GraphQL, in the order in which they are asked; null: not mine. */
+  const rest = createServerAdapter<{ address: string }>(async (request, server) => {
+    for (const endpoint of app.endpoints) {
+      const response = await endpoint(request, server.address)
+      if (response) return response
+    }
+    return refusalResponse(new Refusal('NOT_FOUND', 'There is nothing here.'))
+  })
+
+  async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const refuse = (status: number, refusal: Refusal) => answerErrors(response, status, refusal)
+    const length = Number(request.headers['content-length'] ?? 0)
+    if (request.method === 'POST' && (request.headers['transfer-encoding'] || length > maxBody)) {
+      request.resume()
+      return refuse(
+        413,
+        new Refusal('INVALID_INPUT', `A body has a content-length of at most ${maxBody} bytes.`),
+      )
+    }
+    const headers = new Headers(request.headers as Record<string, string>)
+    const version = checkVersion(headers.get('x-wheelhouse-api'))
+    if (version) return refuse(400, version)
+    const viewer = await app.authenticate(headers)
+    if (headers.has('authorization') && !viewer) {
+      return refuse(401, new Refusal('UNAUTHENTICATED', 'This token is not valid (any more).'))
+    }
+    // A page of another origin can make a browser send our cookie, but never this header.
+    if (viewer && viewer.tokenId === null && !headers.has('x-wheelhouse-api')) {
+      return refuse(
+        403,
+        new Refusal('UNAUTHENTICATED', 'Requests with a cookie carry the header `x-wheelhouse-api`.'),
+      )
+    }
+    const wait = rateLimit(viewer?.tokenId ?? viewer?.principalId ?? addressOf(request))
+    if (wait !== null) {
+      response.setHeader('retry-after', Math.ceil(wait / 1_000))
+      response.setHeader(
+        'ratelimit',
+        `limit=${app.config.rateLimit}, remaining=0, reset=${Math.ceil(wait / 1_000)}`,
+      )
+      return refuse(
+        429,
+        new Refusal('RATE_LIMITED', 'Too many requests from this token.', { retryAfterMs: wait }),
+      )
+    }
+    if (headers.get('accept')?.includes('text/event-stream')) {
+      streams.add(response)
+      response.once('close', () => streams.delete(response))
+      const params = await readParams(request)
+      if (params instanceof Refusal) return refuse(400, params)
+      return serveEventStream(app, engine, viewer, params, request, response)
+    }
+    await engine.handle(request, response, { viewer } as never)
+  }
+
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
+    response.setHeader('x-content-type-options', 'nosniff')
+    if (stopping) {
+      response.setHeader('connection', 'close')
+    }
+    if (path === '/graphql') return graphql(request, response)
+    if (/^\/(auth|api|exports|healthz|readyz|metrics)(\/|$)/.test(path)) {
+      await rest.handle(request, response, { address: addressOf(request) })
+      return
+    }
+    serveStatic(request, response)
+  }
+
+  const http = createServer(
+    { requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 },
+    (request, response) => {
+      route(request, response).catch((error: unknown) => {
+        app.log.error(
+          { err: error, path: request.url?.split('?', 1)[0] },
+          'a request failed in a way that nobody foresaw',
+        )
+        if (!response.headersSent) answerErrors(response, 500, null)
+        else response.destroy()
+      })
+    },
+  )
+  http.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => socket.destroy())
+    if (stopping || (request.url ?? '').split('?', 1)[0] !== '/graphql') {
+      socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n')
+      return
+    }
+    sockets.upgrade(request, socket, head)
+  })
+  http.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n')
+  })
+
+  return {
+    async listen(port, host) {
+      await new Promise<void>((resolve, reject) => {
+        http.once('error', reject)
+        http.listen(port, host, () => {
+          http.off('error', reject)
+          resolve()
+        })
+      })
+      const { address, port: bound, family } = http.address() as AddressInfo
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
+    },
+    async close() {
+      stopping = true
+      const closed = new Promise<void>((resolve) => http.close(() => resolve()))
+      http.closeIdleConnections()
+      await sockets.close(graceMs / 4)
+      const deadline = setTimeout(() => http.closeAllConnections(), graceMs)
+      await closed
+      clearTimeout(deadline)
+    },
+  }
+}
+
+const addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? ''
+
+function answerErrors(response: ServerResponse, status: number, refusal: Refusal | null): void {
+  const error = refusal
+    ? { message: refusal.message, extensions: { code: refusal.code, retryable: refusal.retryable } }
+    : { message: 'Something went wrong here.', extensions: { code: 'INTERNAL' } }
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'no-store',
+  })
+  response.end(JSON.stringify({ errors: [error] }))
+}
+
+/** The operation of a request whose body is read here: JSON, or the query string of a GET. */
+async function readParams(request: IncomingMessage): Promise<OperationParams | Refusal> {
+  try {
+    if (request.method === 'GET') {
+      const query = new URL(request.url ?? '/', 'http://localhost').searchParams
+      const variables = query.get('variables')
+      return {
+        query: query.get('query') ?? undefined,
+        operationName: query.get('operationName') ?? undefined,
+        variables: variables ? (JSON.parse(variables) as unknown) : undefined,
+      }
+    }
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return body as OperationParams
+  } catch {}
+  return new Refusal('INVALID_INPUT', 'The request carries no GraphQL operation as JSON.')
+}
