@@ -91,6 +91,13 @@ export async function createAuth(
   })
   const redeemLimit = createRateLimit(platform.clock, signInLimit)
 
+  /** A browser says which site a write comes from. Programs say nothing, and bring no cookie by themselves. */
+  function refuseOtherSites(request: Request, own: string): void {
+    const from = request.headers.get('origin')
+    if (request.method === 'GET' || from === null || from === own || from === config.publicUrl) return
+    throw new Refusal('PERMISSION_DENIED', 'This comes from another site.')
+  }
+
   async function signedIn(headers: Headers) {
     const found = await auth.api.getSession({ headers, query: { disableRefresh: true } })
     return found && { userId: found.user.id, expiresAt: new Date(found.session.expiresAt) }
@@ -148,8 +155,10 @@ export async function createAuth(
     async handle(request, address) {
       const url = new URL(request.url)
       try {
-        if (url.pathname.startsWith('/auth/')) return await ours(request, url, address)
-        if (!url.pathname.startsWith('/api/auth/')) return null
+        const here = url.pathname.startsWith('/auth/')
+        if (!here && !url.pathname.startsWith('/api/auth/')) return null
+        refuseOtherSites(request, url.origin)
+        if (here) return await ours(request, url, address)
         if (open[url.pathname] !== request.method) throw notFound()
         const headers = new Headers(request.headers)
         headers.set(addressHeader, address)
