@@ -56,13 +56,18 @@ export function IfIgnored({ approval }: { approval: Asked }) {
   const t = runText.useText()
   const chosen = usePreferences()
   const now = useNow(1_000)
-  const name = useDecisionName()
   const left = Date.parse(approval.expiresAt) - now
   const time = deadlineText(approval.expiresAt, now, shownTimeZone(chosen))
+  const decision = approval.defaultDecision
+  const words =
+    decision === 'deny'
+      ? t('approval.ifIgnoredDeny', { time })
+      : decision === 'allow'
+        ? t('approval.ifIgnoredAllow', { time })
+        : t('approval.ifIgnored', { time, decision })
   return (
     <span className="num">
-      {t('approval.ifIgnored', { time, decision: name(approval.defaultDecision) })}{' '}
-      {left > 0 && t('approval.timeLeft', { left: exactDuration(left, chosen.language) })}
+      {words} {left > 0 && t('approval.timeLeft', { left: exactDuration(left, chosen.language) })}
     </span>
   )
 }

@@ -35,7 +35,9 @@ export const en = {
     steerHint: 'The tool is allowed, and this goes to run {{number}} as guidance.',
     steerFailed: 'It was allowed, but the guidance did not reach the run.',
     sendGuidance: 'Send the guidance again',
-    ifIgnored: 'If nobody answers by {{time}}, it is answered “{{decision}}”.',
+    ifIgnoredAllow: 'If nobody answers by {{time}} it is allowed.',
+    ifIgnoredDeny: 'If nobody answers by {{time}} it is denied.',
+    ifIgnored: 'If nobody answers by {{time}}, the answer is “{{decision}}”.',
     timeLeft: '{{left}} left',
     decided: {
       allow: 'allowed',

@@ -38,6 +38,8 @@ export const zh: SameKeys<typeof en> = {
     steerHint: '工具会被允许,这段话作为引导发给运行 {{number}}。',
     steerFailed: '已允许,但引导没有送达该运行。',
     sendGuidance: '重新发送引导',
+    ifIgnoredAllow: '若到 {{time}} 无人回答,则视为允许。',
+    ifIgnoredDeny: '若到 {{time}} 无人回答,则视为拒绝。',
     ifIgnored: '若到 {{time}} 无人回答,则按“{{decision}}”处理。',
     timeLeft: '还剩 {{left}}',
     decided: {

@@ -63,9 +63,10 @@ export function Composer({ session, onChanged }: { session: SessionView; onChang
     if (attempt.current?.for !== what) attempt.current = { for: what, key: crypto.randomUUID() }
     return attempt.current.key
   }
+  const blocked = useRef(false)
   const send = async () => {
     const body = text.trim()
-    if (empty || ended || submit.busy || steer.busy) return
+    if (empty || blocked.current || submit.busy || steer.busy) return
     const idempotencyKey = keyFor(`${target?.id ?? 'turn'}/${body}`)
     const outcome =
       target === null
@@ -95,6 +96,7 @@ export function Composer({ session, onChanged }: { session: SessionView; onChang
       : permission(live?.allowedActions, 'steerRun')
   if (may.is === 'hidden' && !ended)
     return <p className="composer-note mute">{t('composer.cannot', { reason: t('composer.readOnly') })}</p>
+  blocked.current = ended || may.is === 'refused'
   const problem = submit.problem ?? steer.problem
   const number = target?.number ?? session.runCount + 1
   return (
@@ -160,7 +162,7 @@ export function Composer({ session, onChanged }: { session: SessionView; onChang
         <Button
           type="submit"
           loading={submit.busy || steer.busy}
-          disabled={empty || ended}
+          disabled={empty || ended || may.is === 'refused'}
           rightSection={<kbd>⏎</kbd>}
           title={t('composer.shortcut')}
         >

@@ -4,6 +4,7 @@ import { StateMark } from '../../kit/state-marks.tsx'
 import { exactDuration } from '../../kit/time.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { ApprovalState } from '../runs/approval-words.tsx'
+import { Fact } from '../runs/facts.tsx'
 import { isLive } from '../runs/run-state.ts'
 import { groupedNumber } from './numbers.ts'
 import type { SessionView } from './session-query.ts'
@@ -154,14 +155,5 @@ function RuntimePart({ session }: { session: SessionView }) {
         </dl>
       )}
     </Part>
-  )
-}
-
-export function Fact({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    <div>
-      <dt>{label}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }

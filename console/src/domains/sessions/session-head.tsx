@@ -1,6 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useMemo, useState } from 'react'
+import { useMemo, useState, useSyncExternalStore } from 'react'
 import { useClient } from 'urql'
 import { graphql } from '../../data/graphql.ts'
 import { useCommand } from '../../data/outcome.ts'
@@ -13,6 +13,7 @@ import { runText } from '../runs/text.ts'
 import { OpenSession } from './commands.ts'
 import { compactNumber, totalTokens } from './numbers.ts'
 import type { DialogName } from './session-dialogs.tsx'
+import type { SessionJournal } from './session-journal.ts'
 import type { SessionView } from './session-query.ts'
 import { sessionText } from './text.ts'
 
@@ -34,13 +35,12 @@ const shareable = `query Session($id: ID!) {
 
 type SessionHeadProps = {
   session: SessionView
-  /** Events as the tail knows them: fresher than the record. */
-  events: number
+  journal: SessionJournal
   onDialog: (dialog: DialogName) => void
   onChanged: () => void
 }
 
-export function SessionHead({ session, events, onDialog, onChanged }: SessionHeadProps) {
+export function SessionHead({ session, journal, onDialog, onChanged }: SessionHeadProps) {
   const t = sessionText.useText()
   const run = runText.useText()
   const summary = sessionSummary(session)
@@ -59,13 +59,9 @@ export function SessionHead({ session, events, onDialog, onChanged }: SessionHea
           {session.state === 'CLOSED' && summary !== 'CLOSED' && <span>{t('head.closed')}</span>}
           {current && <span>{current.route.protocol}</span>}
           <span className="num">
-            {[
-              current && run('run', { number: current.number }),
-              t('head.counts', { count: Math.max(events, session.eventCount) }),
-              tokens === null ? t('head.noTokens') : t('head.tokens', { tokens: compactNumber(tokens) }),
-            ]
-              .filter(Boolean)
-              .join(' · ')}
+            {current && `${run('run', { number: current.number })} · `}
+            <EventCount journal={journal} known={session.eventCount} />
+            {` · ${tokens === null ? t('head.noTokens') : t('head.tokens', { tokens: compactNumber(tokens) })}`}
           </span>
           <CopyId id={session.id} />
         </div>
@@ -87,7 +83,14 @@ export function SessionHead({ session, events, onDialog, onChanged }: SessionHea
   )
 }
 
-function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'events'>) {
+/** Counts with the tail, which is fresher than the record. */
+function EventCount({ journal, known }: { journal: SessionJournal; known: number }) {
+  const t = sessionText.useText()
+  const latest = useSyncExternalStore(journal.subscribe, () => journal.snapshot().window?.latest ?? 0)
+  return t('head.counts', { count: Math.max(latest, known) })
+}
+
+function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'journal'>) {
   const t = sessionText.useText()
   const client = useClient()
   const open = useCommand(OpenSession)

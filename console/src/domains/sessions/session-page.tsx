@@ -1,6 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { problemOf } from '../../data/outcome.ts'
 import { EmptyState, FailedState } from '../../kit/empty-state.tsx'
 import { useCrumb } from '../../shell/crumbs.tsx'
@@ -40,6 +40,8 @@ function OneSession({ id }: { id: string }) {
     [navigate],
   )
   useFollowAgain(journal, session?.state)
+  const onChanged = useCallback(() => reread.current(), [reread])
+  const onDeleted = useCallback(() => void navigate({ to: '/p/$slug/sessions', search: {} }), [navigate])
   if (session === undefined) {
     if (fetching) return <AppPending />
     const problem = error && problemOf(error)
@@ -53,8 +55,8 @@ function OneSession({ id }: { id: string }) {
       journal={journal}
       search={search}
       onSearch={onSearch}
-      onChanged={() => reread.current()}
-      onDeleted={() => void navigate({ to: '/p/$slug/sessions', search: {} })}
+      onChanged={onChanged}
+      onDeleted={onDeleted}
     />
   )
 }
@@ -106,12 +108,11 @@ type LoadedProps = {
 function Loaded({ session, journal, search, onSearch, onChanged, onDeleted }: LoadedProps) {
   const t = sessionText.useText()
   const [dialog, setDialog] = useState<DialogName>()
-  const events = useSyncExternalStore(journal.subscribe, () => journal.snapshot().window?.latest ?? 0)
   const tab = search.event === undefined ? (search.tab ?? 'transcript') : 'details'
   return (
     <div className="page session-page" data-tab={tab}>
       <div>
-        <SessionHead session={session} events={events} onDialog={setDialog} onChanged={onChanged} />
+        <SessionHead session={session} journal={journal} onDialog={setDialog} onChanged={onChanged} />
         <SegmentedControl
           className="session-tabs"
           fullWidth

@@ -1,14 +1,16 @@
 import { Button } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import { memo, type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
 import { EmptyState, FailedState, FilteredEmpty } from '../../kit/empty-state.tsx'
 import { type KeyBinding, useKeys } from '../../kit/keys.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
+import type { TailState } from './event-tail.ts'
 import { hasEarlier } from './event-window.ts'
-import type { JournalSnapshot } from './session-journal.ts'
+import type { SessionSearch } from './search.ts'
+import type { JournalSnapshot, SessionJournal } from './session-journal.ts'
 import { sessionText } from './text.ts'
 import './timeline.css'
-import { type PartProps, TimelineHead } from './timeline-head.tsx'
+import { TimelineHead } from './timeline-head.tsx'
 import { Row, type RowActions } from './timeline-row.tsx'
 import type { TimelineRow } from './timeline-rows.ts'
 
@@ -17,7 +19,13 @@ const NEAR = 30
 /** How far from the end still counts as being at the live edge, in pixels. */
 const EDGE = 40
 
-export function TimelineColumn({ journal, search, onSearch }: Omit<PartProps, 'state'>) {
+type TimelineColumnProps = {
+  journal: SessionJournal
+  search: SessionSearch
+  onSearch: (change: Partial<SessionSearch>, replace?: boolean) => void
+}
+
+export function TimelineColumn({ journal, search, onSearch }: TimelineColumnProps) {
   const t = sessionText.useText()
   const state = useSyncExternalStore(journal.subscribe, journal.snapshot)
   const actions = useMemo<RowActions>(
@@ -29,17 +37,23 @@ export function TimelineColumn({ journal, search, onSearch }: Omit<PartProps, 's
   )
   return (
     <section className="session-column tl" aria-label={t('timeline.title')}>
-      <TimelineHead journal={journal} state={state} search={search} onSearch={onSearch} />
-      <TailNotice journal={journal} state={state} />
+      <TimelineHead
+        journal={journal}
+        search={search}
+        onSearch={onSearch}
+        paused={state.window?.paused ?? false}
+        catchingUp={state.tail.name === 'replaying'}
+        runNumber={state.timeline.rows.find((row) => row.runId === search.run)?.runNumber}
+      />
+      <TailNotice journal={journal} tail={state.tail} />
       <TimelineBody journal={journal} state={state} search={search} onSearch={onSearch} actions={actions} />
     </section>
   )
 }
 
 /** What the tail has to say: gone stale, ended, or events that retention took. */
-function TailNotice({ journal, state }: Pick<PartProps, 'journal' | 'state'>) {
+const TailNotice = memo(function TailNotice({ journal, tail }: { journal: SessionJournal; tail: TailState }) {
   const t = sessionText.useText()
-  const { tail } = state
   if (tail.name === 'idle') return null
   const notices: ReactNode[] = tail.gaps.map((gap) => (
     <p key={gap.from}>{t('timeline.gap', { from: gap.from, to: gap.to })}</p>
@@ -59,15 +73,23 @@ function TailNotice({ journal, state }: Pick<PartProps, 'journal' | 'state'>) {
     notices.push(<p key="ended">{t('tail.deleted')}</p>)
   if (tail.name === 'ended' && tail.reason === 'REVOKED') notices.push(<p key="ended">{t('tail.revoked')}</p>)
   return notices.length === 0 ? null : <div className="tl-notice">{notices}</div>
+})
+
+/** Only an open gate has to be measured; every other row is one line of a fixed height. */
+function measures(row: TimelineRow): boolean {
+  return row.kind === 'gate' && row.approval.state === 'OPEN'
 }
 
-function estimate(row: TimelineRow | undefined): number {
-  if (row?.kind === 'turn') return 38
-  if (row?.kind === 'gate' && row.approval.state === 'OPEN') return 168
-  return 30
+/** Pixels, the same as in timeline.css. */
+function heightOf(row: TimelineRow | undefined): number {
+  if (row === undefined) return 30
+  if (measures(row)) return 168
+  return row.kind === 'turn' ? 38 : 30
 }
 
-function TimelineBody({ journal, state, search, onSearch, actions }: PartProps & { actions: RowActions }) {
+type TimelineBodyProps = TimelineColumnProps & { state: JournalSnapshot; actions: RowActions }
+
+function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBodyProps) {
   const t = sessionText.useText()
   const scroller = useRef<HTMLDivElement>(null)
   const { window, timeline, busy, problem } = state
@@ -76,7 +98,7 @@ function TimelineBody({ journal, state, search, onSearch, actions }: PartProps &
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => estimate(rows[index]),
+    estimateSize: (index) => heightOf(rows[index]),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 16,
     anchorTo: 'end',
@@ -99,9 +121,10 @@ function TimelineBody({ journal, state, search, onSearch, actions }: PartProps &
     const { event } = search
     if (event === undefined) return -1
     const exact = rows.findIndex((row) => row.sequence === event)
-    return exact >= 0
-      ? exact
-      : rows.findLastIndex((row) => row.sequence <= event && row.lastSequence >= event)
+    if (exact >= 0) return exact
+    // Folded into another row, or without one in short: the row it happened under.
+    const holding = rows.findLastIndex((row) => row.sequence < event && row.lastSequence >= event)
+    return holding >= 0 ? holding : rows.findLastIndex((row) => row.sequence < event)
   }, [rows, search])
   useScrollToSelected(virtualizer, selectedIndex, search.event)
   useStartAtEdge(virtualizer, rows.length, search.event)
@@ -157,7 +180,7 @@ function TimelineBody({ journal, state, search, onSearch, actions }: PartProps &
               <div
                 key={item.key}
                 data-index={item.index}
-                ref={virtualizer.measureElement}
+                ref={measures(row) ? virtualizer.measureElement : undefined}
                 className="tl-slot"
                 style={{ transform: `translateY(${item.start}px)` }}
               >

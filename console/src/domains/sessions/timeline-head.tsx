@@ -1,27 +1,30 @@
 import { Button, Menu } from '@mantine/core'
-import { useMemo, useRef, useState } from 'react'
+import { memo, useMemo, useRef, useState } from 'react'
 import { FilterChip } from '../../kit/filter-chip.tsx'
 import { type KeyBinding, useKeys } from '../../kit/keys.ts'
 import { groupNames } from './event-groups.ts'
 import type { SessionSearch } from './search.ts'
-import type { JournalSnapshot, SessionJournal } from './session-journal.ts'
+import type { SessionJournal } from './session-journal.ts'
 import { sessionText } from './text.ts'
 
-export type PartProps = {
+type TimelineHeadProps = {
   journal: SessionJournal
   search: SessionSearch
   onSearch: (change: Partial<SessionSearch>, replace?: boolean) => void
-  state: JournalSnapshot
+  paused: boolean
+  catchingUp: boolean
+  /** The number of the run that the timeline is limited to, once it is known. */
+  runNumber: number | null | undefined
 }
 
 /** View, filters and pause of the timeline. */
-export function TimelineHead({ journal, state, search, onSearch }: PartProps) {
+export const TimelineHead = memo(function TimelineHead(props: TimelineHeadProps) {
+  const { journal, search, onSearch, runNumber } = props
   const t = sessionText.useText()
   const [menu, setMenu] = useState(false)
   const types = search.types ?? []
-  const isPaused = state.window?.paused ?? false
+  const isPaused = props.paused
   const full = search.view === 'full'
-  const runNumber = state.timeline.rows.find((row) => row.runId === search.run)?.runNumber
   const latest = useRef({ isPaused, full })
   latest.current = { isPaused, full }
   const bindings = useMemo<KeyBinding[]>(
@@ -60,7 +63,7 @@ export function TimelineHead({ journal, state, search, onSearch }: PartProps) {
           </button>
         ))}
       </fieldset>
-      {state.tail.name === 'replaying' && <span className="mute">{t('tail.replaying')}</span>}
+      {props.catchingUp && <span className="mute">{t('tail.replaying')}</span>}
       <span className="grow" />
       {search.run !== undefined && (
         <FilterChip
@@ -105,4 +108,4 @@ export function TimelineHead({ journal, state, search, onSearch }: PartProps) {
       </Button>
     </div>
   )
-}
+})

@@ -138,9 +138,11 @@ function TurnWords({ row }: Of<'turn'>) {
       <Quiet
         parts={[
           row.author,
-          route && t(`row.relation.${route.relation}`),
+          // Beside a task there is only something to say where there is a task.
+          route && route.source !== 'DEFAULT' && t(`row.relation.${route.relation}`),
           route?.protocol,
-          route && route.confidence !== null && `${route.source.toLowerCase()} ${route.confidence}`,
+          route && t(`row.source.${route.source}`),
+          route?.confidence,
         ]}
       />
     </>
@@ -187,7 +189,7 @@ function TextWords({ row }: Of<'text'>) {
   if (row.role === 'reasoning')
     return (
       <span className="mute">
-        {t('row.reasoning')} <Quiet parts={[row.text, t('row.characters', { count: row.length })]} />
+        {t('row.reasoning')} · <i>{row.text.replace(/\s+/g, ' ')}</i>
       </span>
     )
   return (
@@ -195,7 +197,7 @@ function TextWords({ row }: Of<'text'>) {
       <span className="tl-answer">{row.text.replace(/\s+/g, ' ')}</span>{' '}
       <Quiet
         parts={[
-          !row.final && t('row.streaming'),
+          !row.final && row.lastSequence > row.sequence && t('row.streaming'),
           row.length > 200 && t('row.characters', { count: row.length }),
         ]}
       />

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import { FailedState } from '../../kit/empty-state.tsx'
 import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { StateMark } from '../../kit/state-marks.tsx'
@@ -85,7 +85,7 @@ function useStickToEnd(changes: unknown) {
   return scroller
 }
 
-function Entry({ entry }: { entry: TranscriptEntry }) {
+const Entry = memo(function Entry({ entry }: { entry: TranscriptEntry }) {
   const t = sessionText.useText()
   const viewer = useViewer()
   if (entry.kind === 'run') return <RunEntry entry={entry} />
@@ -100,6 +100,14 @@ function Entry({ entry }: { entry: TranscriptEntry }) {
       <Text text={text} />
     </article>
   )
+}, sameEntry)
+
+/** Entries are made anew with each event; only what they show counts. */
+function sameEntry(before: { entry: TranscriptEntry }, after: { entry: TranscriptEntry }): boolean {
+  const [a, b] = [before.entry, after.entry]
+  if (a.kind === 'run' && b.kind === 'run')
+    return a.run === b.run && a.answer === b.answer && a.stream === b.stream
+  return a.kind !== 'run' && b.kind !== 'run' && a.kind === b.kind && a.message === b.message
 }
 
 function RunEntry({ entry }: { entry: Extract<TranscriptEntry, { kind: 'run' }> }) {
@@ -166,11 +174,22 @@ function When({ at }: { at: string }) {
   return <Timestamp at={at} ledger show={sameDay ? 'clock' : 'full'} />
 }
 
-/** Whoever wrote it, it is shown as text: never as markup. */
+/**
+ * Whoever wrote it, it is shown as text: never as markup. Each line is a block of its own, so that an
+ * answer that grows lays out its last line only.
+ */
 function Text({ text, streaming = false }: { text: string; streaming?: boolean }) {
+  const lines = text.split('\n')
   return (
-    <div className="said-text" data-streaming={streaming || undefined} dir="auto">
-      {text}
+    <div className="said-text" data-streaming={streaming || undefined}>
+      {lines.map((line, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines are only ever added at the end
+        <Line key={index} text={line} />
+      ))}
     </div>
   )
 }
+
+const Line = memo(function Line({ text }: { text: string }) {
+  return <div dir="auto">{text === '' ? '\u200b' : text}</div>
+})

@@ -75,7 +75,7 @@ export function followJournal(
       const timer = setTimeout(run, ms)
       return () => clearTimeout(timer)
     },
-    frame,
+    frame: pacedFrames(),
     onEvents,
     onState,
   })
@@ -89,12 +89,31 @@ export function followJournal(
   }
 }
 
-/** A hidden window gets no animation frames; a timer keeps its batches bounded. */
-function frame(run: () => void): () => void {
-  if (document.visibilityState === 'hidden') {
-    const timer = setTimeout(run, 250)
-    return () => clearTimeout(timer)
+/** The eye follows no more updates than this; frames in between stay free for scrolling. In milliseconds. */
+const PACE_MS = 48
+
+/**
+ * With an animation frame, but not sooner than `PACE_MS` after the one before. A hidden window gets no
+ * frames; a timer keeps its batches bounded.
+ */
+function pacedFrames(): (run: () => void) => () => void {
+  let last = 0
+  return (run) => {
+    if (document.visibilityState === 'hidden') {
+      const timer = setTimeout(run, 250)
+      return () => clearTimeout(timer)
+    }
+    let request = 0
+    const fire = () => {
+      request = requestAnimationFrame((now) => {
+        last = now
+        run()
+      })
+    }
+    const timer = setTimeout(fire, Math.max(0, last + PACE_MS - performance.now()))
+    return () => {
+      clearTimeout(timer)
+      cancelAnimationFrame(request)
+    }
   }
-  const request = requestAnimationFrame(run)
-  return () => cancelAnimationFrame(request)
 }
