@@ -31,6 +31,8 @@ export interface JournalSnapshot {
   window: EventWindow | undefined
   timeline: TimelineModel
   tail: TailState
+  /** Where the reader was last taken; a new object each time, so that the page scrolls there once. */
+  place: { at: 'start' | 'edge' | number } | undefined
   busy: 'opening' | 'earlier' | 'later' | undefined
   problem: Problem | undefined
 }
@@ -66,6 +68,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
     window: undefined,
     timeline: emptyTimeline('compact'),
     tail: idleTail,
+    place: undefined,
     busy: undefined,
     problem: undefined,
   }
@@ -107,22 +110,26 @@ export function createSessionJournal(sessionId: string): SessionJournal {
     follower.start(after)
   }
 
-  const read = async (busy: JournalSnapshot['busy'], work: () => Promise<EventWindow>) => {
+  const read = async (
+    busy: JournalSnapshot['busy'],
+    work: () => Promise<EventWindow>,
+    at?: 'start' | 'edge' | number,
+  ) => {
     const mine = ++reading
     set({ busy, problem: undefined })
     try {
       const window = await work()
-      if (mine === reading) caughtUp(window)
+      if (mine === reading) caughtUp(window, at === undefined ? {} : { place: { at } })
     } catch (error) {
       if (mine === reading) set({ busy: undefined, problem: problemOf(error) })
     }
   }
 
   /** Events that the tail delivered while a page was on its way are missing in it: read on from there. */
-  const caughtUp = (window: EventWindow) => {
+  const caughtUp = (window: EventWindow, change: Partial<JournalSnapshot>) => {
     const known = Math.max(window.latest, delivered)
     const attached = window.attached && known <= window.to
-    replace({ ...window, latest: known, attached }, { busy: undefined })
+    replace({ ...window, latest: known, attached }, { ...change, busy: undefined })
     if (state.tail.name === 'idle') follow(known)
     if (window.attached && !attached) journal.loadLater()
   }
@@ -151,7 +158,7 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       eventListeners.add(listener)
       return () => eventListeners.delete(listener)
     },
-    start: (at) => void read('opening', () => (at === undefined ? openEdge() : openAround(at))),
+    start: (at) => void read('opening', () => (at === undefined ? openEdge() : openAround(at)), at ?? 'edge'),
     stop: () => {
       reading++
       follower?.stop()
@@ -165,19 +172,21 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       if (mode !== state.timeline.mode) set({ timeline: buildTimeline(mode, state.window?.events ?? []) })
       if (sameFilter) return
       filter = next
-      if (state.window !== undefined || state.problem !== undefined) void read('opening', openEdge)
+      if (state.window !== undefined || state.problem !== undefined) void read('opening', openEdge, 'edge')
     },
-    openAt: (sequence) => void read('opening', () => openAround(sequence)),
-    openStart: () =>
-      void read('opening', async () => {
-        away = true
-        return windowAfter(await readAfter(sessionId, 0, filter), 0)
-      }),
+    openAt: (sequence) => void read('opening', () => openAround(sequence), sequence),
+    openStart: () => {
+      const { window } = state
+      away = true
+      if (window !== undefined && !hasEarlier(window) && window.events.length > 0)
+        set({ place: { at: 'start' } })
+      else void read('opening', async () => windowAfter(await readAfter(sessionId, 0, filter), 0), 'start')
+    },
     openEdge: () => {
       const { window } = state
       away = false
-      if (window?.attached) replace(seen(resumed(window)))
-      else void read('opening', openEdge)
+      if (window?.attached) replace(seen(resumed(window)), { place: { at: 'edge' } })
+      else void read('opening', openEdge, 'edge')
     },
     loadEarlier: () => {
       const { window, busy } = state

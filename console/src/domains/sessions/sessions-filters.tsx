@@ -112,14 +112,9 @@ export function SessionsFilters({ search, onSearch }: FiltersProps) {
 
 function Choice({ label, on, onClick }: { label: string; on: boolean; onClick: () => void }) {
   return (
-    <Menu.Item
-      role="menuitemcheckbox"
-      aria-checked={on}
-      leftSection={<span aria-hidden="true">{on ? '✓' : '\u2003'}</span>}
-      onClick={onClick}
-    >
+    <Menu.CheckboxItem checked={on} onChange={onClick}>
       {label}
-    </Menu.Item>
+    </Menu.CheckboxItem>
   )
 }
 

@@ -126,26 +126,21 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
     const holding = rows.findLastIndex((row) => row.sequence < event && row.lastSequence >= event)
     return holding >= 0 ? holding : rows.findLastIndex((row) => row.sequence < event)
   }, [rows, search])
+  useScrollToPlace(virtualizer, state.place, selectedIndex)
   useScrollToSelected(virtualizer, selectedIndex, search.event)
-  useStartAtEdge(virtualizer, rows.length, search.event)
 
   const steps = useRef((_step: number) => {})
   steps.current = (step) => {
-    const from = selectedIndex < 0 ? (step > 0 ? first - 1 : last + 1) : selectedIndex
+    const seen = virtualizer.range ?? { startIndex: 0, endIndex: 0 }
+    const from = selectedIndex >= 0 ? selectedIndex : step > 0 ? seen.startIndex - 1 : seen.endIndex + 1
     const row = rows[Math.min(rows.length - 1, Math.max(0, from + step))]
     if (row) onSearch({ event: row.sequence }, true)
   }
-  const toEdge = () => {
-    journal.openEdge()
-    virtualizer.scrollToEnd()
-  }
-  const edge = useRef(toEdge)
-  edge.current = toEdge
   const bindings = useMemo<KeyBinding[]>(
     () => [
       { keys: 'j', label: t('keys.next'), run: () => steps.current(1) },
       { keys: 'k', label: t('keys.previous'), run: () => steps.current(-1) },
-      { keys: 'shift+g', label: t('keys.edge'), run: () => edge.current() },
+      { keys: 'shift+g', label: t('keys.edge'), run: () => journal.openEdge() },
       { keys: 'g g', label: t('keys.start'), run: () => journal.openStart() },
       { keys: 'escape', label: t('keys.close'), run: () => onSearch({ event: undefined }) },
     ],
@@ -199,7 +194,7 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
       <EdgePill
         state={state}
         atEnd={virtualizer.isAtEnd(EDGE)}
-        onEdge={toEdge}
+        onEdge={() => journal.openEdge()}
         onStart={() => journal.openStart()}
       />
     </div>
@@ -219,14 +214,16 @@ function useScrollToSelected(virtualizer: Virtual, index: number, event: number 
   }, [virtualizer, index, event])
 }
 
-/** Without an event in the address a session opens at its live edge. */
-function useStartAtEdge(virtualizer: Virtual, count: number, event: number | undefined): void {
-  const done = useRef(false)
+/** Takes the reader where the journal was opened. */
+function useScrollToPlace(virtualizer: Virtual, place: JournalSnapshot['place'], selected: number): void {
+  const index = useRef(selected)
+  index.current = selected
   useEffect(() => {
-    if (done.current || count === 0) return
-    done.current = true
-    if (event === undefined) virtualizer.scrollToEnd()
-  }, [virtualizer, count, event])
+    if (place === undefined) return
+    if (place.at === 'edge') virtualizer.scrollToEnd()
+    else if (place.at === 'start') virtualizer.scrollToIndex(0, { align: 'start' })
+    else if (index.current >= 0) virtualizer.scrollToIndex(index.current, { align: 'center' })
+  }, [virtualizer, place])
 }
 
 type EdgePillProps = { state: JournalSnapshot; atEnd: boolean; onEdge: () => void; onStart: () => void }

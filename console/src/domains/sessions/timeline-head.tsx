@@ -86,15 +86,9 @@ export const TimelineHead = memo(function TimelineHead(props: TimelineHeadProps)
         </Menu.Target>
         <Menu.Dropdown>
           {groupNames.map((group) => (
-            <Menu.Item
-              key={group}
-              role="menuitemcheckbox"
-              aria-checked={types.includes(group)}
-              leftSection={<span aria-hidden="true">{types.includes(group) ? '✓' : ' '}</span>}
-              onClick={() => toggle(group)}
-            >
+            <Menu.CheckboxItem key={group} checked={types.includes(group)} onChange={() => toggle(group)}>
               {t(`group.${group}`)}
-            </Menu.Item>
+            </Menu.CheckboxItem>
           ))}
         </Menu.Dropdown>
       </Menu>
