@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config'
+
+/** One cluster for the run, a database a test; two files at a time, as the smallest machine has two cores. */
+export default defineConfig({
+  test: {
+    include: ['{rules,operations,api,scale,platform,console}/**/*.test.ts'],
+    globalSetup: ['kit/cluster.setup.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    maxWorkers: 2,
+    pool: 'forks',
+  },
+})
