@@ -2,6 +2,7 @@ import { OpenWatches } from './domains/access/open-watches.ts'
 import { authenticateToken, refreshViewers } from './domains/access/operations.ts'
 import type { Viewer } from './domains/access/rules.ts'
 import { ensureFirstOwner } from './domains/access/sign-in/operations.ts'
+import { OpenCounts } from './domains/delivery/open-counts.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
 import { sweepRuns } from './domains/runs/sweep.ts'
@@ -40,6 +41,7 @@ export interface App extends Platform {
   sessions: SessionTail
   projects: ProjectTail
   signals: SignalTail
+  inbox: OpenCounts
   openWatches: OpenWatches
   sweeper: Sweeper
   /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
@@ -63,6 +65,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const sessions = openSessionTail(platform, log)
   const projects = openProjectTail(platform, log)
   const signals = openSignalTail(platform, log)
+  const inbox = new OpenCounts(platform, log)
   const openWatches = new OpenWatches(platform)
   const startedAt = clock.now()
   let readySince = startedAt
@@ -72,13 +75,16 @@ export async function createApp(options: AppOptions): Promise<App> {
       sessions.poke()
       projects.poke()
       signals.poke()
+      inbox.poke()
       void openWatches.check().catch(() => {})
       return
     }
     for (const hint of hints) {
       if (hint.topic === 'session') sessions.poke(sessionTopic(hint))
-      else if (hint.topic === 'project') projects.poke(hint.id)
-      else if (hint.topic === 'runtime') signals.poke(signalTopic(hint))
+      else if (hint.topic === 'project') {
+        projects.poke(hint.id)
+        inbox.poke(hint.id)
+      } else if (hint.topic === 'runtime') signals.poke(signalTopic(hint))
       else void openWatches.check().catch(() => {})
     }
   })
@@ -100,6 +106,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     sessions,
     projects,
     signals,
+    inbox,
     openWatches,
     sweeper,
     endpoints: [
@@ -124,6 +131,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     },
     async close() {
       await sweeper.close()
+      inbox.close()
       await Promise.all([sessions.close(), projects.close(), signals.close()])
       await server?.close()
       await wake.close()

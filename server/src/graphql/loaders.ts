@@ -7,6 +7,7 @@ import {
   loadTokens,
   loadTokensOfPrincipals,
 } from '../domains/access/operations.ts'
+import { loadInboxItems } from '../domains/delivery/operations.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
 import {
   loadApprovals,
@@ -61,6 +62,7 @@ export function createLoaders(db: Db) {
     message: byRef((refs) => loadMessages(db, refs)),
     run: byRef((refs) => loadRuns(db, refs)),
     route: byRef((refs) => loadRoutes(db, refs)),
+    inboxItem: byRef((refs) => loadInboxItems(db, refs)),
     approval: byRef((refs) => loadApprovals(db, refs)),
     approvalsOfRun: childrenOf(
       (ids) => loadApprovalsOfRuns(db, ids),
