@@ -22,8 +22,6 @@ import {
   type InboxState,
   ifIgnored,
   inboxActions,
-  inboxKinds,
-  inboxStates,
   type Sight,
   sightOf,
 } from './rules.ts'
