@@ -63,7 +63,8 @@ builder.node(AuditEntryRef, {
         if (!ref) return null
         const key = `${ref.projectId ?? ''}/${ref.id}/${ref.position ?? ''}`
         const [node] = await resolveNodes(builder, context, info, [{ typename: ref.type, id: key }])
-        return Promise.resolve(node).catch(() => null) as never
+        const subject: unknown = await Promise.resolve(node).catch((error: unknown) => error)
+        return (subject instanceof Refusal ? null : subject) as never
       },
     }),
     project: t.field({

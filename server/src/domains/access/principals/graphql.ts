@@ -16,7 +16,7 @@ import {
   seesProject,
 } from '../rules.ts'
 import { listPrincipals } from './operations.ts'
-import { decideRevocation, scopeOf, seesEmail, seesGrant, seesPrincipal, seesToken } from './rules.ts'
+import { offerRevocation, scopeOf, seesEmail, seesGrant, seesPrincipal, seesToken } from './rules.ts'
 import type { GrantRow, PrincipalRow, TokenRow } from './store.ts'
 
 export const PrincipalRef = builder.objectRef<PrincipalRow>('Principal')
@@ -160,7 +160,7 @@ builder.node(TokenRef, {
       description: 'What the caller may do with it now.',
       resolve: async (token, _args, context) => {
         const grants = await context.loaders.grantsOfToken.load(token.id)
-        return [allowedAction('revokeToken', decideRevocation(viewerOf(context), token, grants))]
+        return [allowedAction('revokeToken', offerRevocation(viewerOf(context), token, grants))]
       },
     }),
   }),

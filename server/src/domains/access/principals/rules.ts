@@ -97,6 +97,15 @@ export function decideRevocation(
   return within ? null : lacks('access.manage')
 }
 
+/** The same, for whether to offer it: nobody needs to revoke what has ended. */
+export const offerRevocation = (
+  viewer: Viewer,
+  token: TokenFacts & { revokedAt: Date | null },
+  grants: readonly HeldGrant[],
+): Refusal | null =>
+  decideRevocation(viewer, token, grants) ??
+  (token.revokedAt ? new Refusal('CONFLICT', 'This token was revoked already.') : null)
+
 const lacks = (capability: string) =>
   new Refusal('PERMISSION_DENIED', `This needs the capability ${capability}.`, { capability })
 
