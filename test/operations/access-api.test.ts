@@ -105,7 +105,7 @@ async function tenant(name: string): Promise<Tenant> {
     principalId: member.principal.id,
     tokenId: member.token.id,
     grantId: member.principal.grants[0]?.id as string,
-    auditId: (auditLog as { nodes: { id: string }[] }).nodes[0]?.id as string,
+    auditId: (auditLog as unknown as { nodes: { id: string }[] }).nodes[0]?.id as string,
     manager: manager.secret,
     member: member.secret,
   }

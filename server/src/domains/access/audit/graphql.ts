@@ -61,10 +61,15 @@ builder.node(AuditEntryRef, {
       resolve: async ({ subjectId }, _args, context, info) => {
         const ref = subjectId === null ? null : decodeId(subjectId)
         if (!ref) return null
-        const key = `${ref.projectId ?? ''}/${ref.id}/${ref.position ?? ''}`
-        const [node] = await resolveNodes(builder, context, info, [{ typename: ref.type, id: key }])
-        const subject: unknown = await Promise.resolve(node).catch((error: unknown) => error)
-        return (subject instanceof Refusal ? null : subject) as never
+        try {
+          const [node] = await resolveNodes(builder, context, info, [
+            { typename: ref.type, id: nodeKey(ref) },
+          ])
+          return node as never
+        } catch (error) {
+          if (error instanceof Refusal) return null
+          throw error
+        }
       },
     }),
     project: t.field({
