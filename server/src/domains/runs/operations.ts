@@ -10,6 +10,7 @@ import { openInboxItem, settleAsks } from '../delivery/operations.ts'
 import { addMessage, authorityOf, type LockedSession, lockSession } from '../sessions/operations.ts'
 import { decideSession, titleFrom, untitled } from '../sessions/rules.ts'
 import { wordsOf } from '../sessions/words.ts'
+import { lockRun } from './locks.ts'
 import * as rules from './rules.ts'
 import * as runtimes from './runtimes/store.ts'
 import * as store from './store.ts'
@@ -115,7 +116,7 @@ export function submitTurn(platform: Platform, call: Call, turn: SubmitTurn) {
 
 /** Locks a run for its own runtime: another principal's runtime gets NOT_FOUND. */
 async function lockOwnRun(unit: Unit, viewer: Viewer, ref: Ref) {
-  const locked = await store.lockRun(unit.tx, ref)
+  const locked = await lockRun(unit.tx, ref)
   if (!locked || locked.run.runtimePrincipalId !== viewer.principalId) throw notFound()
   return locked
 }
@@ -158,7 +159,7 @@ export async function recordingStaleWrites<T>(
       generationOf(platform.secret, ref.id, token) !== null
     ) {
       await transact(platform, async (unit) => {
-        const locked = await store.lockRun(unit.tx, ref)
+        const locked = await lockRun(unit.tx, ref)
         if (!locked || locked.run.rejectedWrites >= maxRecordedRejections) return
         await store.noteRejectedWrite(unit.tx, ref)
         await append(unit, locked.session, ref.id, [
@@ -405,7 +406,7 @@ export function failRun(
 /** Guidance for a run in progress: a message of the transcript, and a signal to its runtime, in order. */
 export function steerRun(platform: Platform, call: Call, input: { runId: Ref; text: string }) {
   return transactOnce(platform, call, async (unit) => {
-    const locked = await store.lockRun(unit.tx, input.runId)
+    const locked = await lockRun(unit.tx, input.runId)
     if (!locked) throw notFound()
     const { session, run } = locked
     accept(rules.decideRun(run.state, 'steer'))
@@ -443,7 +444,7 @@ export function cancelRun(
   input: { runId: Ref; reason: string; expectedState?: rules.RunState | undefined },
 ) {
   return transact(platform, async (unit) => {
-    const locked = await store.lockRun(unit.tx, input.runId)
+    const locked = await lockRun(unit.tx, input.runId)
     if (!locked) throw notFound()
     const { session, run } = locked
     if (input.expectedState && input.expectedState !== run.state) {
@@ -475,7 +476,7 @@ export async function cancelRunsOf(
 ): Promise<string[]> {
   const cancelled: string[] = []
   for (const id of await store.liveRunsOf(unit.tx, session)) {
-    const locked = await store.lockRun(unit.tx, { projectId: session.projectId, id })
+    const locked = await lockRun(unit.tx, { projectId: session.projectId, id })
     if (!locked || !rules.isLive(locked.run.state)) continue
     await end(unit, locked.session, locked.run, { state: 'CANCELLED', endedBy: by, reason })
     cancelled.push(id)

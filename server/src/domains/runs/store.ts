@@ -1,7 +1,6 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import { canonicalJson } from '../../platform/strict-json.ts'
-import { type LockedSession, lockedSessionColumns } from '../sessions/operations.ts'
 import { maxCount, type RunState, type Usage } from './rules.ts'
 
 type Reader = Db | Tx
@@ -31,7 +30,7 @@ export const runtimesOfProjects = (db: Reader, projectIds: readonly string[]) =>
     take: 500,
   })
 
-/** A run locked together with its session, session first. */
+/** A run locked for the rest of the transaction. */
 export interface LockedRun extends Ref {
   sessionId: string
   number: number
@@ -46,16 +45,8 @@ export interface LockedRun extends Ref {
   remainingMs: number | null
   offerExpiresAt: Date
 }
-export async function lockRun(tx: Tx, ref: Ref): Promise<{ session: LockedSession; run: LockedRun } | null> {
-  // The session first, by itself: a statement that locks two rows promises no order.
-  const sessions = await tx.$queryRaw<LockedSession[]>(Prisma.sql`
-    SELECT ${lockedSessionColumns}
-      FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
-     WHERE s.project_id = ${ref.projectId}::uuid
-       AND s.id = (SELECT session_id FROM runs WHERE project_id = ${ref.projectId}::uuid AND id = ${ref.id}::uuid)
-       FOR UPDATE OF s`)
-  const session = sessions[0]
-  if (!session) return null
+/** A run's row lock. Its session's is taken before it, always: `lockRun` of the operations does both. */
+export async function lockRunRow(tx: Tx, ref: Ref): Promise<LockedRun | null> {
   const runs = await tx.$queryRaw<LockedRun[]>`
     SELECT r.project_id AS "projectId", r.id, r.session_id AS "sessionId", r.number, r.state, r.runtime_id AS "runtimeId",
            t.principal_id AS "runtimePrincipalId", r.message_id AS "messageId", r.token_generation AS "tokenGeneration",
@@ -63,7 +54,7 @@ export async function lockRun(tx: Tx, ref: Ref): Promise<{ session: LockedSessio
            r.remaining_ms AS "remainingMs", r.offer_expires_at AS "offerExpiresAt"
       FROM runs r JOIN runtimes t ON t.project_id = r.project_id AND t.id = r.runtime_id
      WHERE r.project_id = ${ref.projectId}::uuid AND r.id = ${ref.id}::uuid FOR UPDATE OF r`
-  return runs[0] ? { session, run: runs[0] } : null
+  return runs[0] ?? null
 }
 
 // --- Submitting -------------------------------------------------------------------------------------------------------

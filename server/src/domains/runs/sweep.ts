@@ -2,6 +2,7 @@ import type { Ref } from '../../platform/ids.ts'
 import { type Platform, transact } from '../../platform/transaction.ts'
 import { expireApproval } from './approvals/operations.ts'
 import * as approvals from './approvals/store.ts'
+import { lockRun } from './locks.ts'
 import { end } from './operations.ts'
 import { decideRun, type RunVerb, runtimeSilenceMs } from './rules.ts'
 import { disconnectRuntime } from './runtimes/operations.ts'
@@ -42,14 +43,10 @@ async function lockedFor(
   ref: Ref,
   verb: RunVerb,
   act: Parameters<typeof end>[3],
-  due: (
-    run: store.LockedRun,
-    now: Date,
-    tx: Parameters<typeof store.lockRun>[0],
-  ) => boolean | Promise<boolean>,
+  due: (run: store.LockedRun, now: Date, tx: Parameters<typeof lockRun>[0]) => boolean | Promise<boolean>,
 ): Promise<boolean> {
   return transact(platform, async (unit) => {
-    const locked = await store.lockRun(unit.tx, ref)
+    const locked = await lockRun(unit.tx, ref)
     if (
       !locked ||
       typeof decideRun(locked.run.state, verb) !== 'string' ||

@@ -6,7 +6,7 @@ import * as store from './store.ts'
 import { wordsOf } from './words.ts'
 
 export type { LockedSession, MessageRow, SessionRow } from './store.ts'
-export { lockedSessionColumns } from './store.ts'
+export { lockSessionOfRun } from './store.ts'
 
 export const loadSessions = store.sessionsByRef
 export const loadMessages = store.messagesByRef

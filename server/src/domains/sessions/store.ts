@@ -25,8 +25,8 @@ export interface LockedSession extends Ref {
   projectLiveRuns: number
 }
 
-/** Columns of a locked session, for statements that lock more than the session. Needs `s`, `p` and `l` in scope. */
-export const lockedSessionColumns = Prisma.sql`
+/** Needs `s`, `p` and `l` in scope. */
+const lockedSessionColumns = Prisma.sql`
   s.project_id AS "projectId", s.id, s.state, s.generation, s.title, s.model, s.thinking_level AS "thinkingLevel",
   s.live_runs AS "liveRuns", s.last_sequence AS "lastSequence",
   p.max_concurrent_runs AS "maxConcurrentRuns", p.max_live_runs_per_session AS "maxLiveRunsPerSession",
@@ -39,6 +39,17 @@ export async function lockSession(tx: Tx, ref: Ref): Promise<LockedSession | nul
     SELECT ${lockedSessionColumns}
       FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
      WHERE s.project_id = ${ref.projectId}::uuid AND s.id = ${ref.id}::uuid FOR UPDATE OF s`)
+  return rows[0] ?? null
+}
+
+/** The same for the session of a run. */
+export async function lockSessionOfRun(tx: Tx, run: Ref): Promise<LockedSession | null> {
+  const rows = await tx.$queryRaw<LockedSession[]>(Prisma.sql`
+    SELECT ${lockedSessionColumns}
+      FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
+     WHERE s.project_id = ${run.projectId}::uuid
+       AND s.id = (SELECT session_id FROM runs WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid)
+       FOR UPDATE OF s`)
   return rows[0] ?? null
 }
 

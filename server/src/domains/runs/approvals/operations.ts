@@ -8,6 +8,7 @@ import { audit } from '../../access/operations.ts'
 import { seesProject, sessionsWith, type Viewer, visibleProjects } from '../../access/rules.ts'
 import { openInboxItem, settleAsks } from '../../delivery/operations.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
+import { lockRun } from '../locks.ts'
 import { checkSize, lockFenced, publicId, recordingStaleWrites, signal } from '../operations.ts'
 import * as rules from '../rules.ts'
 import * as runs from '../store.ts'
@@ -143,7 +144,7 @@ export function expireApproval(platform: Platform, ref: Ref): Promise<boolean> {
 
 async function lockApproval(unit: Unit, ref: Ref) {
   const seen = await store.approvalByRef(unit.tx, ref)
-  const locked = seen && (await runs.lockRun(unit.tx, { projectId: ref.projectId, id: seen.runId }))
+  const locked = seen && (await lockRun(unit.tx, { projectId: ref.projectId, id: seen.runId }))
   // Read again under the session's lock: what was seen before it may be answered by now.
   const approval = locked && (await store.approvalByRef(unit.tx, ref))
   if (!locked || !approval) throw notFound()
