@@ -352,3 +352,44 @@ test('nobody without a token learns anything', async () => {
     expect(codes(await ask('x'.repeat(40), query))).toEqual(['UNAUTHENTICATED'])
   }
 })
+
+test('a person gets in by the first link, works by the cookie, and gets out, over HTTP', async () => {
+  const code = app.firstOwnerPath?.split('#code=')[1]
+  const send = (
+    path: string,
+    init: { body?: object; cookie?: string; headers?: Record<string, string> } = {},
+  ) =>
+    fetch(`${url}${path}`, {
+      ...(init.body && { method: 'POST', body: JSON.stringify(init.body) }),
+      headers: {
+        ...(init.body && { 'content-type': 'application/json' }),
+        ...(init.cookie !== undefined && { cookie: init.cookie }),
+        origin: url,
+        ...init.headers,
+      },
+    })
+  const password = 'correct horse battery'
+  const person = { code, name: 'Grace', email: 'grace@example.test', password }
+  const redeemed = await send('/auth/redeem', { body: person })
+  expect(redeemed.status).toBe(200)
+  const cookieOf = (response: Response) => response.headers.getSetCookie()[0]?.split(';')[0] ?? ''
+  const cookie = cookieOf(redeemed)
+  const body = { query: '{ viewer { channel principal { name } token { id } } }' }
+  const answer = await send('/graphql', { body, cookie, headers: { 'x-wheelhouse-api': '1' } })
+  expect(await answer.json()).toEqual({
+    data: { viewer: { channel: 'CONSOLE', principal: { name: 'Grace' }, token: null } },
+  })
+  expect((await send('/graphql', { body, cookie })).status).toBe(403)
+  expect(await (await send('/api/auth/get-session', { cookie })).json()).toMatchObject({
+    user: { name: 'Grace' },
+  })
+  expect((await send('/exports/audit.csv', { cookie })).status).toBe(200)
+  expect((await send('/api/auth/sign-out', { body: {}, cookie })).status).toBe(200)
+  expect((await send('/exports/audit.csv', { cookie })).status).toBe(401)
+  const again = await send('/api/auth/sign-in/email', { body: { email: person.email, password } })
+  expect(await (await send('/auth/state', { cookie: cookieOf(again) })).json()).toEqual({
+    needsFirstOwner: false,
+    signedIn: true,
+  })
+  expect((await send('/auth/redeem', { body: { ...person, padding: 'x'.repeat(20_000) } })).status).toBe(400)
+})

@@ -123,8 +123,7 @@ export async function createAuth(
     }
     const { name, email, password } = identity
     await redeemInvitation(platform, code, { name, email }, await hashPassword(password))
-    const headers = new Headers(request.headers)
-    headers.set(addressHeader, address)
+    const headers = withAddress(request, address)
     const signIn = await auth.api.signInEmail({ body: { email, password }, headers, asResponse: true })
     if (!signIn.ok) throw new Error('a new person could not be signed in')
     const answer = Response.json({ ok: true }, { headers: { 'cache-control': 'no-store' } })
@@ -160,14 +159,47 @@ export async function createAuth(
         refuseOtherSites(request, url.origin)
         if (here) return await ours(request, url, address)
         if (open[url.pathname] !== request.method) throw notFound()
-        const headers = new Headers(request.headers)
-        headers.set(addressHeader, address)
-        return await auth.handler(new Request(request, { headers }))
+        return await auth.handler(await forBetterAuth(request, address))
       } catch (error) {
         if (error instanceof Refusal) return refusalResponse(error)
         throw error
       }
     },
+  }
+}
+
+function withAddress(request: Request, address: string): Headers {
+  const headers = new Headers()
+  request.headers.forEach((value, name) => {
+    headers.append(name, value)
+  })
+  headers.set(addressHeader, address)
+  return headers
+}
+
+/** The request made anew, whoever's implementation it came as, with the client's address and a bounded body. */
+async function forBetterAuth(request: Request, address: string): Promise<Request> {
+  const headers = withAddress(request, address)
+  if (request.method === 'GET') return new Request(request.url, { headers })
+  return new Request(request.url, { method: request.method, headers, body: await readText(request) })
+}
+
+/** Reads a body as it comes in, so that one without a length is bounded too. */
+async function readText(request: Request): Promise<string> {
+  const tooLong = () => invalid([], `the body must be at most ${maxBodyBytes} bytes`)
+  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) throw tooLong()
+  const reader = request.body?.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined }
+    if (done) return Buffer.concat(chunks).toString('utf8')
+    size += value.byteLength
+    if (size > maxBodyBytes) {
+      await reader?.cancel()
+      throw tooLong()
+    }
+    chunks.push(value)
   }
 }
 
@@ -178,11 +210,7 @@ async function readBody(request: Request): Promise<Record<string, unknown>> {
   if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
     throw invalid([], 'the body must be application/json')
   }
-  if (Number(request.headers.get('content-length') ?? 0) > maxBodyBytes) {
-    throw invalid([], `the body must be at most ${maxBodyBytes} bytes`)
-  }
-  const text = await request.text()
-  if (text.length > maxBodyBytes) throw invalid([], `the body must be at most ${maxBodyBytes} bytes`)
+  const text = await readText(request)
   try {
     const body: unknown = JSON.parse(text)
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) {

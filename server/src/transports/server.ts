@@ -29,11 +29,17 @@ export async function openServer(app: App): Promise<Server> {
 
   /** Endpoints outside GraphQL, in the order in which they are asked; null: not mine. */
   const rest = createServerAdapter<{ address: string }>(async (request, server) => {
-    for (const endpoint of app.endpoints) {
-      const response = await endpoint(request, server.address)
-      if (response) return response
+    try {
+      for (const endpoint of app.endpoints) {
+        const response = await endpoint(request, server.address)
+        if (response) return response
+      }
+      return refusalResponse(new Refusal('NOT_FOUND', 'There is nothing here.'))
+    } catch (error) {
+      // The adapter would answer with the stack.
+      app.log.error({ err: error, path: new URL(request.url).pathname }, 'an endpoint failed')
+      return Response.json({ code: 'INTERNAL', message: 'Something went wrong here.' }, { status: 500 })
     }
-    return refusalResponse(new Refusal('NOT_FOUND', 'There is nothing here.'))
   })
 
   async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
