@@ -17,7 +17,10 @@ module.exports = {
       comment: 'A resolver calls an operation; it never has a query of its own.',
       severity: 'error',
       from: { path: `${domain}.*/(graphql|commands|subscription|details)\\.ts$` },
-      to: { path: ['/store\\.ts$', '^server/src/platform/database\\.ts$', '^server/src/generated/'], dependencyTypesNot: ['type-only'] },
+      to: {
+        path: ['/store\\.ts$', '^server/src/platform/database\\.ts$', '^server/src/generated/'],
+        dependencyTypesNot: ['type-only'],
+      },
     },
     {
       name: 'stores-know-no-verbs',
@@ -45,13 +48,25 @@ module.exports = {
       from: { path: '^console/' },
       to: { path: '^server/src/' },
     },
-    { name: 'no-orphans', severity: 'error', from: { orphan: true, pathNot: ['\\.d\\.ts$', '\\.config\\.(ts|cjs|mjs)$', '^(test|e2e)/', '/main\\.tsx?$'] }, to: {} },
+    {
+      name: 'no-orphans',
+      severity: 'error',
+      from: {
+        orphan: true,
+        pathNot: ['\\.d\\.ts$', '\\.config\\.(ts|cjs|mjs)$', '^(test|e2e)/', '/main\\.tsx?$'],
+      },
+      to: {},
+    },
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)(dist|generated|node_modules)/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.base.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'types'], extensions: ['.ts', '.tsx', '.mjs', '.js'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'types'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js'],
+    },
   },
 }

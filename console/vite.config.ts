@@ -19,7 +19,7 @@ export default defineConfig(({ mode }) => {
         '/graphql': { target: server, ws: true },
         '/auth': server,
         '/api': server,
-        '/export': server,
+        '/exports': server,
       },
     },
   }

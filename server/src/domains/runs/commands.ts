@@ -4,11 +4,15 @@ import { input, inputObject } from '../../graphql/fields.ts'
 import { found } from '../../graphql/found.ts'
 import type { Ref } from '../../platform/ids.ts'
 import type { Capability } from '../access/rules.ts'
-import { RouteDecisionRef, RunRef, runScope } from './graphql.ts'
-import * as operations from './operations.ts'
+import { RouteDecisionRef } from '../routing/graphql.ts'
+import * as execution from './execution/operations.ts'
+import { RunRef, runScope } from './graphql.ts'
+import type { RunRow } from './operations.ts'
 import { maxCount, type Usage } from './rules.ts'
 import { RunStateRef } from './run-state.ts'
 import { ToolPlanRef, toolPlanOf } from './runtimes/graphql.ts'
+import * as steering from './steering/operations.ts'
+import { submitTurn } from './submission/operations.ts'
 
 interface RunResult {
   projectId: string
@@ -22,9 +26,7 @@ const run = {
 const readRun = (
   { projectId, runId: id }: RunResult,
   _args: unknown,
-  {
-    loaders,
-  }: { loaders: { run: { clear(ref: Ref): { load(ref: Ref): Promise<operations.RunRow | null> } } } },
+  { loaders }: { loaders: { run: { clear(ref: Ref): { load(ref: Ref): Promise<RunRow | null> } } } },
 ) => found(loaders.run.clear({ projectId, id }).load({ projectId, id }))
 
 const runSuccess = (name: string, description: string) =>
@@ -89,7 +91,7 @@ command('submitTurn', {
     sight: 'session.read',
     scope: ({ sessionId }) => ({ projectId: sessionId.projectId, sessionId: sessionId.id }),
   },
-  run: (call, args, { app }) => operations.submitTurn(app, call, args),
+  run: (call, args, { app }) => submitTurn(app, call, args),
 })
 
 command('steerRun', {
@@ -108,7 +110,7 @@ command('steerRun', {
     }),
   }),
   permission: onRun('turn.steer'),
-  run: (call, args, { app }) => operations.steerRun(app, call, args),
+  run: (call, args, { app }) => steering.steerRun(app, call, args),
 })
 
 command('cancelRun', {
@@ -121,7 +123,7 @@ command('cancelRun', {
   },
   success: runSuccess('CancelRunSuccess', 'The run is cancelled.'),
   permission: onRun('turn.cancel'),
-  run: (call, args, { app }) => operations.cancelRun(app, call, args),
+  run: (call, args, { app }) => steering.cancelRun(app, call, args),
 })
 
 command('startRun', {
@@ -152,7 +154,7 @@ command('startRun', {
       }),
     }),
   permission: asRuntime,
-  run: (call, args, { app }) => operations.startRun(app, call, args),
+  run: (call, args, { app }) => execution.startRun(app, call, args),
 })
 
 const RunEventInput = inputObject('RunEventInput', 'An event that a runtime writes.', {
@@ -177,7 +179,7 @@ command('recordRunEvents', {
     fields: (t) => ({ cursor: t.exposeInt('cursor', { description: 'The sequence of the last of them.' }) }),
   }),
   permission: asRuntime,
-  run: (call, args, { app }) => operations.recordRunEvents(app, call, args),
+  run: (call, args, { app }) => execution.recordRunEvents(app, call, args),
 })
 
 const count = (what: string) => input.int(what, [0, maxCount])
@@ -201,7 +203,7 @@ command('recordUsage', {
   success: runSuccess('RecordUsageSuccess', 'The usage is counted.'),
   permission: asRuntime,
   run: (call, { runId: id, runToken: token, idempotencyKey: _, ...usage }, { app }) =>
-    operations.recordUsage(app, call, { runId: id, runToken: token, usage: given(usage) }),
+    execution.recordUsage(app, call, { runId: id, runToken: token, usage: given(usage) }),
 })
 
 const finalUsage = input.json(
@@ -221,7 +223,7 @@ command('completeRun', {
   },
   success: runSuccess('CompleteRunSuccess', 'The call was taken. Look at `run.state`.'),
   permission: asRuntime,
-  run: (call, args, { app }) => operations.completeRun(app, call, args),
+  run: (call, args, { app }) => execution.completeRun(app, call, args),
 })
 
 command('failRun', {
@@ -240,5 +242,5 @@ command('failRun', {
   },
   success: runSuccess('FailRunSuccess', 'The run has failed.'),
   permission: asRuntime,
-  run: (call, args, { app }) => operations.failRun(app, call, args),
+  run: (call, args, { app }) => execution.failRun(app, call, args),
 })

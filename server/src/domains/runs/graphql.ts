@@ -10,8 +10,9 @@ import { PrincipalRef } from '../access/principals/graphql.ts'
 import { allowedAction, allows, authorize, type Capability } from '../access/rules.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
 import { ThinkingLevelRef } from '../projects/thinking-level.ts'
+import { type Relation, RouteDecisionRef, TaskRelation } from '../routing/graphql.ts'
 import { MessageRef, SessionRef, seesSession } from '../sessions/graphql.ts'
-import { listRuns, probeRuns, type RouteRow, type RunRow } from './operations.ts'
+import { listRuns, probeRuns, type RunRow } from './operations.ts'
 import {
   decideRun,
   type EffectState,
@@ -38,12 +39,6 @@ const ExecutionKind = builder.enumType('ExecutionKind', {
   description: 'What executes a turn.',
   values: ['NONE', 'RUN', 'WORK_ITEM'] as const,
 })
-export const TaskRelation = builder.enumType('TaskRelation', {
-  description: 'How a message relates to the session’s task.',
-  values: ['CONTINUE', 'REFINE', 'REPLACE', 'SIDE_CHAT'] as const,
-})
-type Relation = 'CONTINUE' | 'REFINE' | 'REPLACE' | 'SIDE_CHAT'
-
 export const UsageRef = builder.objectRef<Usage>('Usage').implement({
   description: 'What was used. Null where it was never reported, which is not 0.',
   fields: (t) =>
@@ -62,79 +57,9 @@ export const usageOf = (row: { [K in keyof Usage]-?: number | null }): Usage | n
         usageFields.flatMap((name) => (row[name] === null ? [] : [[name, row[name]]])),
       ) as Usage)
 
-const RouteCandidate = builder
-  .objectRef<{ protocol: string; relation: Relation; priority: number; reason: string; chosen: boolean }>(
-    'RouteCandidate',
-  )
-  .implement({
-    description: 'A route that was considered.',
-    fields: (t) => ({
-      protocol: t.exposeString('protocol', { description: 'The protocol.' }),
-      relation: t.expose('relation', {
-        type: TaskRelation,
-        description: 'How the message would relate to the task.',
-      }),
-      priority: t.exposeInt('priority', { description: 'The highest wins.' }),
-      reason: t.exposeString('reason', { description: 'The code of the rule that proposed it.' }),
-      chosen: t.exposeBoolean('chosen', { description: 'Whether it won.' }),
-    }),
-  })
-
-export const RouteDecisionRef = builder.objectRef<RouteRow>('RouteDecision')
 export const RunRef = builder.objectRef<RunRow>('Run')
-const runOf = (row: { projectId: string; runId: string | null }, context: Context) =>
+export const runOf = (row: { projectId: string; runId: string | null }, context: Context) =>
   row.runId ? context.loaders.run.load({ projectId: row.projectId, id: row.runId }) : null
-
-builder.node(RouteDecisionRef, {
-  description: 'Where a message went and why, as recorded. Never changes; a correction is a new decision.',
-  id: { resolve: (route) => nodeKey(route) },
-  loadWithoutCache: (key, context) =>
-    found(visible(context.loaders.route, unspell('RouteDecision', key), context)),
-  fields: (t) => ({
-    target: t.field({
-      type: builder.enumType('RouteTarget', {
-        description: 'Who takes a turn.',
-        values: ['DIRECT', 'AGENT'] as const,
-      }),
-      description: 'Who takes the turn.',
-      resolve: (route) => route.target as 'DIRECT' | 'AGENT',
-    }),
-    relation: t.field({
-      type: TaskRelation,
-      description: 'How the message relates to the task.',
-      resolve: (route) => route.relation as Relation,
-    }),
-    protocol: t.exposeString('protocol', { description: 'The protocol, as `id@version`.' }),
-    source: t.field({
-      type: builder.enumType('RouteSource', {
-        description: 'What decided a route.',
-        values: ['RESTORED', 'EXPLICIT', 'INHERITED', 'RULE', 'CLASSIFIER', 'DEFAULT', 'OWNER'] as const,
-      }),
-      description: 'What decided it.',
-      resolve: (route) => route.source as 'DEFAULT',
-    }),
-    reasons: t.exposeStringList('reasons', { description: 'Codes of the rules that decided.' }),
-    warnings: t.exposeStringList('warnings', {
-      description: 'Codes of what kept a better decision from being made.',
-    }),
-    confidence: t.exposeFloat('confidence', {
-      nullable: true,
-      description: '0 to 1, where a model decided.',
-    }),
-    candidates: t.field({
-      type: [RouteCandidate],
-      description: 'Every candidate considered.',
-      resolve: (route) => route.candidates as never,
-    }),
-    run: t.field({
-      type: RunRef,
-      nullable: true,
-      description: 'The run that it led to.',
-      resolve: (route, _args, context) => runOf(route, context),
-    }),
-    at: t.expose('at', { type: 'DateTime', description: 'When.' }),
-  }),
-})
 
 /** A row of a session, for a caller that may see the session; else null. */
 export async function visible<Row extends { projectId: string; sessionId: string }>(

@@ -54,8 +54,14 @@ function allowedOn(context: Context, session: SessionRow) {
   const scope = { projectId: session.projectId, sessionId: session.id }
   const actions = verbs.map(([mutation, capability, verb]) => {
     const change = decideSession(facts(session), verb)
-    const already = change instanceof Refusal ? change : null
-    return allowedAction(mutation, authorize(viewerOf(context), capability, scope) ?? already)
+    const already =
+      change instanceof Refusal || change.kind !== 'keep'
+        ? change
+        : new Refusal('CONFLICT', `The session is ${session.state} already.`)
+    return allowedAction(
+      mutation,
+      authorize(viewerOf(context), capability, scope) ?? (already instanceof Refusal ? already : null),
+    )
   })
   return [...actions, allowedAction('exportSession', authorize(viewerOf(context), 'session.export', scope))]
 }

@@ -1,0 +1,293 @@
+import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import { encodeId, type Ref } from '../../../platform/ids.ts'
+import { append, type Entry, type Json } from '../../../platform/journal.ts'
+import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
+import { jsonFlaw } from '../../../platform/strict-json.ts'
+import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
+import type { Viewer } from '../../access/rules.ts'
+import { addMessage, type LockedSession } from '../../sessions/operations.ts'
+import { lockRun } from '../locks.ts'
+import { checkSize, end, publicId } from '../operations.ts'
+import * as rules from '../rules.ts'
+import * as runtimes from '../runtimes/store.ts'
+import * as store from '../store.ts'
+import { generationOf, runToken } from '../tokens.ts'
+
+/** Locks a run for its own runtime: another principal's runtime gets NOT_FOUND. */
+async function lockOwnRun(unit: Unit, viewer: Viewer, ref: Ref) {
+  const locked = await lockRun(unit.tx, ref)
+  if (!locked || locked.run.runtimePrincipalId !== viewer.principalId) throw notFound()
+  return locked
+}
+
+/** Locks a run and checks that the token is its present one; a stale one is RUN_FENCED. */
+export async function lockFenced(
+  platform: Platform,
+  unit: Unit,
+  viewer: Viewer,
+  ref: Ref,
+  token: string,
+  verb: rules.RunVerb,
+) {
+  const locked = await lockOwnRun(unit, viewer, ref)
+  if (generationOf(platform.secret, ref.id, token) !== locked.run.tokenGeneration) {
+    throw new Refusal('RUN_FENCED', 'This run token is not valid any more. Nothing was written.', {
+      current: { type: 'Run', projectId: ref.projectId, id: ref.id },
+    })
+  }
+  accept(rules.decideRun(locked.run.state, verb))
+  return locked
+}
+
+const maxRecordedRejections = 20
+
+/** Runs a fenced write; a stale token of this run's own leaves a RUN_WRITE_REJECTED event (the first 20 of a run). */
+export async function recordingStaleWrites<T>(
+  platform: Platform,
+  call: Call,
+  ref: Ref,
+  token: string,
+  write: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
+    if (
+      error instanceof Refusal &&
+      error.code === 'RUN_FENCED' &&
+      generationOf(platform.secret, ref.id, token) !== null
+    ) {
+      await transact(platform, async (unit) => {
+        const locked = await lockRun(unit.tx, ref)
+        if (!locked || locked.run.rejectedWrites >= maxRecordedRejections) return
+        await store.noteRejectedWrite(unit.tx, ref)
+        await append(unit, locked.session, ref.id, [
+          { type: 'RUN_WRITE_REJECTED', payload: { operation: call.operation, code: 'RUN_FENCED' } },
+        ])
+      })
+    }
+    throw error
+  }
+}
+
+/**
+ * Takes an offer. Again by the same runtime gives a new token and fences the old one. The clock of the run starts with
+ * the first start.
+ */
+export function startRun(platform: Platform, call: Call, input: { runId: Ref; runtimeId: Ref }) {
+  return transact(platform, async (unit) => {
+    const { session, run } = await lockOwnRun(unit, call.viewer, input.runId)
+    if (run.runtimeId !== input.runtimeId.id) throw notFound()
+    accept(rules.decideRun(run.state, 'start'))
+    if (run.state === 'OFFERED' && run.offerExpiresAt <= unit.now) {
+      throw new Refusal('CONFLICT', 'The offer has expired.')
+    }
+    const generation = run.tokenGeneration + 1
+    const deadlineAt = new Date(unit.now.getTime() + session.runTimeoutMs)
+    await store.markStarted(unit.tx, run, generation, deadlineAt, unit.now)
+    await runtimes.touchRuntime(unit.tx, input.runtimeId, unit.now)
+    await append(unit, session, run.id, [
+      {
+        type: 'RUN_STARTED',
+        payload: {
+          runtimeId: publicId('Runtime', run.projectId, run.runtimeId),
+          generation,
+          again: run.state !== 'OFFERED',
+        },
+      },
+    ])
+    return {
+      projectId: run.projectId,
+      runId: run.id,
+      generation,
+      leaseUntil: new Date(unit.now.getTime() + session.runtimeGraceMs),
+    }
+  }).then((result) => ({ ...result, runToken: runToken(platform.secret, result.runId, result.generation) }))
+}
+
+export interface RunEvent {
+  type: string
+  payload: Json
+}
+
+/** Checks each event of a batch against the catalogue, strict JSON and the project's size limit. */
+function checkEvents(events: RunEvent[], maxEventBytes: number): Entry[] {
+  return events.map((event, index) => {
+    const flaw = jsonFlaw(event.payload)
+    if (flaw) {
+      throw new Refusal('INVALID_EVENT_PAYLOAD', 'An event payload is not strict JSON.', {
+        issues: [{ path: ['events', String(index), 'payload', ...flaw.path], message: flaw.message }],
+      })
+    }
+    const refusal = rules.checkRuntimeEvent(event.type, event.payload, index)
+    if (refusal) throw refusal
+    checkSize(event.payload, maxEventBytes, ['events', String(index), 'payload'])
+    return { type: event.type as rules.RuntimeEventType, payload: event.payload as Entry['payload'] }
+  })
+}
+
+/** Writes a batch of at most 100 events, all or none. */
+export function recordRunEvents(
+  platform: Platform,
+  call: Call,
+  input: { runId: Ref; runToken: string; events: RunEvent[] },
+) {
+  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
+    transactOnce(platform, call, async (unit) => {
+      const { session, run } = await lockFenced(
+        platform,
+        unit,
+        call.viewer,
+        input.runId,
+        input.runToken,
+        'write',
+      )
+      const entries = checkEvents(input.events, session.maxEventBytes)
+      const count = (type: string) => entries.filter((entry) => entry.type === type).length
+      await store.noteWrite(unit.tx, run, count('TOOL_CALL'), count('TOOL_RESULT'), unit.now)
+      const appended = await append(unit, session, run.id, entries)
+      return { cursor: appended?.cursor ?? session.lastSequence }
+    }),
+  )
+}
+
+/** Adds to what a run has used. What is not named stays as it was; what was never named stays null. */
+export function recordUsage(
+  platform: Platform,
+  call: Call,
+  input: { runId: Ref; runToken: string; usage: rules.Usage },
+) {
+  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
+    transactOnce(platform, call, async (unit) => {
+      const { session, run } = await lockFenced(
+        platform,
+        unit,
+        call.viewer,
+        input.runId,
+        input.runToken,
+        'write',
+      )
+      await useUp(unit, session, run, input.usage)
+      return { projectId: run.projectId, runId: run.id }
+    }),
+  )
+}
+
+async function useUp(
+  unit: Unit,
+  session: LockedSession,
+  run: store.LockedRun,
+  usage: rules.Usage,
+): Promise<void> {
+  if (Object.keys(usage).length === 0) return
+  if (!(await store.usageFits(unit.tx, run, usage))) {
+    throw new Refusal('INVALID_INPUT', 'The usage is not valid.', {
+      issues: [{ path: ['usage'], message: `the session's total would pass ${rules.maxCount}` }],
+    })
+  }
+  await store.addUsage(unit.tx, run, usage)
+  await append(unit, session, run.id, [{ type: 'USAGE_RECORDED', payload: { ...usage } }])
+}
+
+export interface CompleteRun {
+  runId: Ref
+  runToken: string
+  answer?: string | undefined
+  usage?: Json | undefined
+  partial?: boolean | undefined
+}
+
+/**
+ * Ends a run as COMPLETED: FULL, or PARTIAL when the agent says so. The answer becomes the message; absent, it is the
+ * joined deltas; both and unequal is INVALID_INPUT.
+ */
+export function completeRun(platform: Platform, call: Call, input: CompleteRun) {
+  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
+    transactOnce(platform, call, async (unit) => {
+      const { session, run } = await lockFenced(
+        platform,
+        unit,
+        call.viewer,
+        input.runId,
+        input.runToken,
+        'complete',
+      )
+      const usage = accept(rules.readUsage(input.usage))
+      const streamed = await store.joinedDeltas(unit.tx, run)
+      if (input.answer !== undefined && streamed !== null && streamed !== input.answer) {
+        throw new Refusal('INVALID_INPUT', 'The answer is not what was streamed.', {
+          issues: [{ path: ['answer'], message: 'must equal the joined ANSWER_DELTA texts, or be left out' }],
+        })
+      }
+      const text = input.answer ?? streamed
+      await useUp(unit, session, run, usage)
+      const answerId = text === null || text === '' ? null : unit.ids.next()
+      if (answerId !== null && text !== null) await answer(unit, session, run, answerId, text, call.viewer)
+      await end(unit, session, run, {
+        state: 'COMPLETED',
+        byRuntime: true,
+        completion: input.partial ? 'PARTIAL' : 'FULL',
+        answerId: answerId ?? undefined,
+      })
+      return { projectId: run.projectId, runId: run.id }
+    }),
+  )
+}
+
+async function answer(
+  unit: Unit,
+  session: LockedSession,
+  run: store.LockedRun,
+  id: string,
+  text: string,
+  viewer: Viewer,
+): Promise<void> {
+  const payload = {
+    messageId: publicId('Message', run.projectId, id),
+    runId: publicId('Run', run.projectId, run.id),
+    answers: publicId('Message', run.projectId, run.messageId),
+    authority: 'AGENT',
+    author: encodeId({ type: 'Principal', id: viewer.principalId }),
+    text,
+  }
+  checkSize(payload, session.maxEventBytes, ['answer'])
+  const appended = await append(unit, session, run.id, [{ type: 'MESSAGE', subjectId: id, payload }])
+  await addMessage(unit, {
+    projectId: run.projectId,
+    id,
+    sessionId: session.id,
+    sequence: appended?.first ?? 0,
+    authorId: viewer.principalId,
+    authority: 'AGENT',
+    runId: run.id,
+    answersId: run.messageId,
+    text,
+  })
+}
+
+/** The agent gives up: FAILED with its own code (`^[A-Z][A-Z0-9_]*$`, ≤ 64) and words. */
+export function failRun(
+  platform: Platform,
+  call: Call,
+  input: { runId: Ref; runToken: string; code: string; message: string; usage?: Json | undefined },
+) {
+  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
+    transactOnce(platform, call, async (unit) => {
+      const { session, run } = await lockFenced(
+        platform,
+        unit,
+        call.viewer,
+        input.runId,
+        input.runToken,
+        'fail',
+      )
+      await useUp(unit, session, run, accept(rules.readUsage(input.usage)))
+      await end(unit, session, run, {
+        state: 'FAILED',
+        failureCode: input.code,
+        failureMessage: input.message,
+      })
+      return { projectId: run.projectId, runId: run.id }
+    }),
+  )
+}
