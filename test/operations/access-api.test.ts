@@ -393,3 +393,8 @@ test('a person gets in by the first link, works by the cookie, and gets out, ove
   })
   expect((await send('/auth/redeem', { body: { ...person, padding: 'x'.repeat(20_000) } })).status).toBe(400)
 })
+
+test('a full page of principals with their tokens and grants is not too much to ask', async () => {
+  const grants = 'grants { id capabilities project { name } createdBy { name } }'
+  await data(owner, `{ principals(first: 100) { nodes { name tokens { name ${grants} } ${grants} } } }`)
+})

@@ -39,6 +39,8 @@ export function unspell(type: NodeType, text: string): NodeRef {
 /** The key of a node for its `id` field. */
 export const nodeKey = (ref: Omit<NodeRef, 'type'>) => spell(ref as NodeRef)
 
+const once = { field: 1, multiplier: 1 }
+
 export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
@@ -55,9 +57,10 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   errors: { directResult: true },
   relay: {
     cursorType: 'String',
-    edgesFieldOptions: { nullable: { list: false, items: false } },
+    // The length of a page is counted once, by the field that takes `first` (see `pageCost`).
+    edgesFieldOptions: { nullable: { list: false, items: false }, complexity: once },
     nodeFieldOptions: { nullable: false },
-    nodesOnConnection: true,
+    nodesOnConnection: { complexity: once },
     nodesQueryOptions: false,
     nodeTypeOptions: {
       description: 'Anything with a global id. Ids are opaque; they copy, link and paste everywhere.',
