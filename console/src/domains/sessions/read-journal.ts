@@ -5,8 +5,8 @@ import { graphql } from '../../data/graphql.ts'
 import type { EventFilter, JournalPage } from './event-window.ts'
 import { type SessionEvent, SessionEventFields } from './session-event.ts'
 
-/** Events a page asks for; the server allows 500. */
-export const PAGE = 200
+/** Events a page asks for: a few screens, and well below what the server allows of this selection. */
+export const PAGE = 100
 /** Events a filtered page may look through before it answers, so that a filter without hits stays quick. */
 const SCAN = 10_000
 
@@ -55,6 +55,19 @@ const OneEvent = graphql(
   `,
   [SessionEventFields],
 )
+
+const AnswerSoFar = graphql(`
+  query AnswerSoFar($id: ID!, $after: Int!, $runId: ID!) {
+    session(id: $id) {
+      id
+      events(after: $after, first: 500, filter: { types: [ANSWER_DELTA], runIds: [$runId] }) {
+        cursor
+        hasMore
+        events { sequence detail { __typename ... on TextDetail { text } } }
+      }
+    }
+  }
+`)
 
 /** Thrown by the readers; `code` is the server's, or NETWORK. */
 export class JournalError extends Error {
@@ -126,6 +139,20 @@ export async function readAfter(
 export async function readEvent(id: string, sequence: number): Promise<SessionEvent | null> {
   const data = await ask(OneEvent, { id, sequence })
   return data.session?.event ?? null
+}
+
+/** What a run has answered up to and including a sequence, from its streamed parts. */
+export async function readAnswer(id: string, runId: string, upTo: number): Promise<string> {
+  let text = ''
+  let after = 0
+  for (;;) {
+    const page = (await ask(AnswerSoFar, { id, after, runId })).session?.events
+    if (page === undefined) return text
+    for (const event of page.events)
+      if (event.sequence <= upTo && event.detail?.__typename === 'TextDetail') text += event.detail.text
+    if (!page.hasMore || page.cursor >= upTo) return text
+    after = page.cursor
+  }
 }
 
 function pageOf(page: JournalPage | undefined): JournalPage {

@@ -3,7 +3,7 @@ import { useClient } from 'urql'
 import { type Problem, problemOf } from '../../data/outcome.ts'
 import { isLive } from '../runs/run-state.ts'
 import { MessagesQuery, messageOf, runOf, runsOf } from './messages-query.ts'
-import { readAfter } from './read-journal.ts'
+import { readAnswer } from './read-journal.ts'
 import type { SessionJournal } from './session-journal.ts'
 import type { SessionView } from './session-query.ts'
 import {
@@ -103,22 +103,14 @@ function useEarlierStream(
   useEffect(() => {
     if (runId === undefined || start === undefined || asked.current === runId) return
     asked.current = runId
-    void (async () => {
-      const filter = { types: ['ANSWER_DELTA' as const], runIds: [runId] }
-      let before = ''
-      let cursor = 0
-      for (let more = true; more; ) {
-        const page = await readAfter(id, cursor, filter, 500)
-        for (const event of page.events)
-          if (event.sequence <= start && event.detail?.__typename === 'TextDetail')
-            before += event.detail.text
-        more = page.hasMore && page.cursor < start
-        cursor = page.cursor
-      }
-      if (before !== '') setTranscript((old) => withStream(old, runId, before))
-    })().catch(() => {
-      // The message that the run ends with is whole; only the streamed part stays incomplete.
-      asked.current = undefined
-    })
+    readAnswer(id, runId, start).then(
+      (before) => {
+        if (before !== '') setTranscript((old) => withStream(old, runId, before))
+      },
+      () => {
+        // The message that the run ends with is whole; only the streamed part stays incomplete.
+        asked.current = undefined
+      },
+    )
   }, [id, runId, start, setTranscript])
 }
