@@ -6,11 +6,14 @@ import { socket } from './live.ts'
 /** Sent with every request; the server refuses a console it can't serve, and a form post of another origin. */
 export const apiHeaders = { 'x-wheelhouse-api': '1' }
 
+/** One answer to one request: without this the client would also take, and then break off, an event stream. */
+const accept = 'application/graphql-response+json, application/json'
+
 export const createApiClient = (): Client =>
   createClient({
     url: '/graphql',
     preferGetMethod: false,
-    fetchOptions: { headers: apiHeaders, credentials: 'same-origin' },
+    fetchOptions: { headers: { ...apiHeaders, accept }, credentials: 'same-origin' },
     exchanges: [
       cacheExchange(cacheConfig),
       fetchExchange,
