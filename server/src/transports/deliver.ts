@@ -100,7 +100,7 @@ export async function render(
     operationName: prepared.operationName,
     variableValues: prepared.variableValues,
     contextValue,
-    rootValue: { sessionEvents: taken },
+    rootValue: taken,
     fieldResolver: undefined,
   })) as ExecutionResult
   const errors = result.errors?.map((error) => maskError(app, error, contextValue.requestId))
