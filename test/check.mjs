@@ -6,11 +6,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const steps = [
   ['generated code is there', 'node', ['server/generate.mjs']],
-  [
-    'console types from the schema',
-    'npx',
-    ['gql.tada', 'generate-output', '--tsconfig', 'console/tsconfig.json'],
-  ],
+  ['console types from the schema', './node_modules/.bin/gql.tada', ['generate-output'], 'console'],
   ['format and lint', 'npx', ['biome', 'ci', '--error-on-warnings', '.']],
   ['boundaries', 'npx', ['depcruise', 'server/src', 'console/src', '--config', '.dependency-cruiser.cjs']],
   ['types: server', 'npx', ['tsc', '-p', 'server']],

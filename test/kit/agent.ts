@@ -7,9 +7,9 @@ import {
   failRun,
   recordRunEvents,
   startRun,
-  submitTurn,
-} from '@wheelhouse/server/domains/runs/operations'
+} from '@wheelhouse/server/domains/runs/execution/operations'
 import { registerRuntime } from '@wheelhouse/server/domains/runs/runtimes/operations'
+import { submitTurn } from '@wheelhouse/server/domains/runs/submission/operations'
 import { createSession } from '@wheelhouse/server/domains/sessions/lifecycle/operations'
 import type { Ref } from '@wheelhouse/server/platform/ids'
 import { callOf, givenOwner, signIn, startPlatform, type TestPlatform } from './platform.ts'

@@ -29,6 +29,7 @@ describe('settings', () => {
       bootstrapToken: null,
       logLevel: 'info',
       sample: true,
+      rateLimit: 60_000,
       publicUrl: null,
     } satisfies Config)
   })
