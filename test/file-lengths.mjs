@@ -11,7 +11,7 @@ const files = execFileSync(
   .split('\n')
   .filter((file) => file && existsSync(file))
 const long = files.flatMap((file) => {
-  const lines = readFileSync(file, 'utf8').split('\n').length
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n').length
   return lines > limit ? [`${file}: ${lines} lines`] : []
 })
 for (const line of long) console.error(line)
