@@ -116,7 +116,7 @@ const connect = (): SocketClient => {
         if (code === 1000) {
           wasLive = false
           enter('idle')
-        } else enter(wasLive ? 'reconnecting' : 'connecting')
+        } else if (state.phase !== 'stale') enter(wasLive ? 'reconnecting' : 'connecting')
       },
     },
   })
