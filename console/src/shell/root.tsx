@@ -22,7 +22,9 @@ export function Root() {
   const t = kitText.useText()
   const named = useMemo(() => {
     const closeButtonProps = { 'aria-label': t('close') }
-    return mergeThemeOverrides(theme, { components: { Notification: { defaultProps: { closeButtonProps } } } })
+    return mergeThemeOverrides(theme, {
+      components: { Notification: { defaultProps: { closeButtonProps } } },
+    })
   }, [t])
   return (
     <MantineProvider

@@ -94,6 +94,7 @@ builder.node(PrincipalRef, {
         return [
           allowedAction('createToken', principal.id === viewer.principalId ? null : refusal),
           allowedAction('grantAccess', refusal),
+          allowedAction('revokeGrant', refusal),
         ]
       },
     }),
