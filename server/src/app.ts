@@ -3,6 +3,7 @@ import { authenticateToken, refreshViewers } from './domains/access/operations.t
 import type { Viewer } from './domains/access/rules.ts'
 import { ensureFirstOwner } from './domains/access/sign-in/operations.ts'
 import { OpenCounts } from './domains/delivery/open-counts.ts'
+import { consoleChannel } from './domains/delivery/operations.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
 import { sweepRuns } from './domains/runs/sweep.ts'
@@ -12,6 +13,7 @@ import type { Config } from './platform/config.ts'
 import type { Db } from './platform/database.ts'
 import type { Ids } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { drainOutbox } from './platform/outbox.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
 import { openWake } from './platform/wake.ts'
@@ -91,6 +93,7 @@ export async function createApp(options: AppOptions): Promise<App> {
 
   const chores: Chore[] = [
     { name: 'runs', everyMs: 1_000, run: () => sweepRuns(platform, readySince) },
+    { name: 'outbox', everyMs: 1_000, run: () => drainOutbox(platform, { console: consoleChannel }, log) },
     { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
   ]
   const sweeper = startSweeper(chores, log, { automatic: options.automaticSweeps ?? true })

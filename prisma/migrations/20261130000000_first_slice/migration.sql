@@ -538,6 +538,26 @@ ALTER TABLE "auth_sessions" ADD CONSTRAINT "auth_sessions_user_id_fkey" FOREIGN 
 ALTER TABLE "auth_accounts" ADD CONSTRAINT "auth_accounts_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "auth_users"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 
+-- CreateTable
+CREATE TABLE "outbox" (
+    "project_id" UUID NOT NULL,
+    "id" UUID NOT NULL,
+    "channel" TEXT NOT NULL,
+    "key" TEXT NOT NULL,
+    "payload" JSONB NOT NULL,
+    "state" TEXT NOT NULL DEFAULT 'QUEUED',
+    "attempts" INTEGER NOT NULL DEFAULT 0,
+    "due_at" TIMESTAMPTZ(3) NOT NULL,
+    "created_at" TIMESTAMPTZ(3) NOT NULL,
+    "sent_at" TIMESTAMPTZ(3),
+    "last_error" TEXT,
+
+    CONSTRAINT "outbox_pkey" PRIMARY KEY ("project_id","id")
+);
+
+-- CreateIndex
+CREATE UNIQUE INDEX "outbox_project_id_channel_key_key" ON "outbox"("project_id", "channel", "key");
+
 -- What the schema language can't say: closed sets, ranges, append-only tables, partial indexes.
 
 INSERT INTO "installation" ("incarnation", "secret") VALUES (gen_random_uuid(), sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())));
@@ -611,6 +631,9 @@ ALTER TABLE "inbox_items"
   ADD CONSTRAINT "inbox_items_handled" CHECK (("state" = 'OPEN') = ("handled_at" IS NULL));
 CREATE UNIQUE INDEX "inbox_items_one_of_approval" ON "inbox_items" ("project_id", "approval_id") WHERE "approval_id" IS NOT NULL;
 CREATE UNIQUE INDEX "inbox_items_one_of_run" ON "inbox_items" ("project_id", "run_id", "kind") WHERE "approval_id" IS NULL;
+
+ALTER TABLE "outbox" ADD CONSTRAINT "outbox_state" CHECK ("state" IN ('QUEUED', 'SENT', 'DEAD') AND ("state" = 'SENT') = ("sent_at" IS NOT NULL));
+CREATE INDEX "outbox_due" ON "outbox" ("due_at") WHERE "state" = 'QUEUED';
 
 -- Append-only: nothing updates these rows, and only a purge (of a deleted session, or of retention), which marks its
 -- own transaction, deletes them.

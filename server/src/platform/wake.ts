@@ -32,29 +32,32 @@ export async function openWake(databaseUrl: string, log: Logger): Promise<Wake> 
   let closed = false
   let timer: NodeJS.Timeout | undefined
   let pending = false
+  let notifying = false
   let retry: NodeJS.Timeout | undefined
 
   const tell = (hints: Hint[] | 'anything') => {
     for (const listener of listeners) listener(hints)
   }
-  const notify = () => {
+  const notify = async () => {
     pending = false
-    client?.query(`NOTIFY ${channel}`).catch(() => {})
     timer = setTimeout(() => {
       timer = undefined
-      if (pending) notify()
+      if (pending) void notify()
     }, quietMs)
+    // One at a time: a connection that is slow hears of later changes by the next one.
+    if (notifying) {
+      pending = true
+      return
+    }
+    notifying = true
+    await client?.query(`NOTIFY ${channel}`).catch(() => undefined)
+    notifying = false
   }
   const connect = async () => {
     const next = new pg.Client({ connectionString: databaseUrl, application_name: 'wheelhouse wake' })
     const lost = () => {
       if (client === next) client = undefined
-      if (!closed && !retry) {
-        retry = setTimeout(() => {
-          retry = undefined
-          connect().then(() => tell('anything'), lost)
-        }, reconnectMs)
-      }
+      tryAgain()
     }
     next.on('error', lost)
     next.on('end', lost)
@@ -66,13 +69,17 @@ export async function openWake(databaseUrl: string, log: Logger): Promise<Wake> 
     await next.query(`LISTEN ${channel}`)
     client = next
   }
+  const tryAgain = () => {
+    if (closed || retry) return
+    retry = setTimeout(() => {
+      retry = undefined
+      // Whatever was hinted at meanwhile went unheard.
+      connect().then(() => tell('anything'), tryAgain)
+    }, reconnectMs)
+  }
   await connect().catch((error: unknown) => {
     log.warn({ err: error }, 'no wake-up connection yet; polling until it is there')
-    if (!closed)
-      retry ??= setTimeout(() => {
-        retry = undefined
-        void connect().catch(() => {})
-      }, reconnectMs)
+    tryAgain()
   })
 
   return {
@@ -80,7 +87,7 @@ export async function openWake(databaseUrl: string, log: Logger): Promise<Wake> 
       if (hints.length === 0) return
       tell(hints)
       pending = true
-      if (!timer) notify()
+      if (!timer) void notify()
     },
     listen(listener) {
       listeners.add(listener)

@@ -2,6 +2,7 @@ import type { Db } from '../../platform/database.ts'
 import type { Call } from '../../platform/idempotency.ts'
 import { encodeId, type Ref } from '../../platform/ids.ts'
 import { appendToProject } from '../../platform/journal.ts'
+import { type Channel, enqueue } from '../../platform/outbox.ts'
 import { invalid, notFound, Refusal } from '../../platform/refusal.ts'
 import { type Platform, transact, type Unit } from '../../platform/transaction.ts'
 import { audit, loadGrantsOfPrincipals, loadPrincipals } from '../access/operations.ts'
@@ -16,9 +17,28 @@ export async function openInboxItem(
   unit: Unit,
   item: Omit<store.NewInboxItem, 'id' | 'since'>,
 ): Promise<void> {
-  await store.insertItem(unit.tx, { ...item, id: unit.ids.next(), since: unit.now })
+  const id = unit.ids.next()
+  await store.insertItem(unit.tx, { ...item, id, since: unit.now })
+  await enqueue(unit, {
+    projectId: item.projectId,
+    channel: 'console',
+    key: id,
+    payload: { kind: item.kind },
+  })
   unit.hint({ topic: 'project', id: item.projectId })
 }
+
+/** The console's own channel of the outbox: a new item becomes an event of the project's feed. */
+export const consoleChannel: Channel = (unit, { projectId, key, payload }) =>
+  appendToProject(unit, projectId, {
+    type: 'INBOX_CHANGED',
+    subjectId: key,
+    payload: {
+      itemId: encodeId({ type: 'InboxItem', projectId, id: key }),
+      state: 'OPEN',
+      ...(payload as { kind: string }),
+    },
+  })
 
 /** The asks are settled; so are their inbox items. */
 export async function settleAsks(

@@ -104,6 +104,9 @@ export async function purgeSession(tx: Tx, ref: Ref, state: SessionState): Promi
   await tx.$executeRaw`DELETE FROM messages WHERE ${here}`
   await tx.$executeRaw`DELETE FROM project_events WHERE ${here}`
   await tx.$executeRaw`DELETE FROM runtime_signals WHERE ${here}`
+  await tx.$executeRaw`
+    DELETE FROM outbox o USING inbox_items i
+     WHERE o.project_id = ${ref.projectId}::uuid AND i.project_id = o.project_id AND i.session_id = ${ref.id}::uuid AND o.key = i.id::text`
   const inbox = await tx.$queryRaw<{ open: number }[]>`
     WITH gone AS (DELETE FROM inbox_items WHERE ${here} RETURNING state)
     SELECT count(*) FILTER (WHERE state = 'OPEN')::int AS open FROM gone`
