@@ -19,6 +19,7 @@ import type { Platform } from './platform/transaction.ts'
 import { openWake } from './platform/wake.ts'
 import { handleAuditExport } from './transports/audit-export.ts'
 import { createAuth } from './transports/auth.ts'
+import { handleSessionExport } from './transports/exports.ts'
 import { openServer, type Server } from './transports/server.ts'
 
 export interface AppOptions {
@@ -115,6 +116,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     endpoints: [
       (request, address) => auth.handle(request, address),
       async (request) => handleAuditExport(platform, await app.authenticate(request.headers), request),
+      (request) => handleSessionExport(request, app),
     ],
     firstOwnerPath: firstOwner?.path ?? null,
     refreshViewers: (viewers) => refreshViewers(platform, viewers),
