@@ -17,6 +17,7 @@ import { drainOutbox } from './platform/outbox.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
 import { openWake } from './platform/wake.ts'
+import { retentionChores } from './retention.ts'
 import { handleAuditExport } from './transports/audit-export.ts'
 import { createAuth } from './transports/auth.ts'
 import { handleSessionExport } from './transports/exports.ts'
@@ -96,6 +97,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     { name: 'runs', everyMs: 1_000, run: () => sweepRuns(platform, readySince) },
     { name: 'outbox', everyMs: 1_000, run: () => drainOutbox(platform, { console: consoleChannel }, log) },
     { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
+    ...retentionChores(platform),
   ]
   const sweeper = startSweeper(chores, log, { automatic: options.automaticSweeps ?? true })
 

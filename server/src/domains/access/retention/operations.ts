@@ -1,0 +1,13 @@
+import { daysBefore, inBatches } from '../../../platform/retention.ts'
+import type { Platform } from '../../../platform/transaction.ts'
+import * as store from './store.ts'
+
+/** Removes sign-in links and signed-in sessions a day after they have ended. What they did stays in the audit log. */
+export async function removeEnded({ db, clock }: Platform): Promise<number> {
+  const before = daysBefore(clock.now(), 1)
+  let removed = 0
+  for (const remove of [store.removeInvitations, store.removeAuthSessions, store.removeVerifications]) {
+    removed += await inBatches((most) => remove(db, before, most))
+  }
+  return removed
+}
