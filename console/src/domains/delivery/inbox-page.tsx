@@ -64,7 +64,7 @@ export function InboxPage() {
         <Button
           size="compact-xs"
           variant="default"
-          aria-label={t('filter.whose')}
+          title={t('filter.whose')}
           onClick={() => onSearch({ whose: search.whose ? undefined : 'everybody' })}
         >
           {search.whose ? t('filter.everybody') : t('filter.mine')}
@@ -112,7 +112,7 @@ function KindMenu({ search, onSearch }: KindMenuProps) {
   return (
     <Menu position="bottom-end">
       <Menu.Target>
-        <Button size="compact-xs" variant="default" aria-label={`${t('filter.kind')}. ${label}`}>
+        <Button size="compact-xs" variant="default" title={t('filter.kind')}>
           {label}
         </Button>
       </Menu.Target>

@@ -71,7 +71,7 @@ function ItemDetail({ item, onDone }: { item: InboxItem; onDone: () => void }) {
       <h1 className="inbox-title">{item.title}</h1>
       <dl className="facts">
         {session && (
-          <Fact label={t('pane.askedBy')}>
+          <Fact label={approval ? t('pane.askedBy') : t('pane.from')}>
             {run &&
               `${[run.runtime?.name, t('pane.runOf', { number: run.number })].filter(Boolean).join(', ')} `}
             <Link
@@ -154,7 +154,7 @@ function Failure({ item }: { item: InboxItem }) {
       {run.failureCode && (
         <>
           {' · '}
-          <code>{run.failureCode}</code> {run.failureMessage}
+          <code>{run.failureCode}</code>
         </>
       )}
     </Fact>

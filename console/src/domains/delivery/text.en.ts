@@ -41,6 +41,7 @@ export const en = {
   pane: {
     label: 'Open item',
     askedBy: 'asked by',
+    from: 'from',
     runOf: 'run {{number}} of',
     task: 'task',
     protocol: 'protocol',

@@ -44,6 +44,7 @@ export const zh: SameKeys<typeof en> = {
   pane: {
     label: '打开的条目',
     askedBy: '提出者',
+    from: '来自',
     runOf: '运行 {{number}},会话',
     task: '任务',
     protocol: '协议',

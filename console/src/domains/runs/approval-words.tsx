@@ -3,6 +3,7 @@ import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { type MarkKind, StateMark } from '../../kit/state-marks.tsx'
 import { absoluteTime, clockTime, exactDuration } from '../../kit/time.ts'
 import type { ApprovalView } from '../sessions/session-event.ts'
+import './approval-words.css'
 import { runText } from './text.ts'
 
 type Asked = Pick<ApprovalView, 'state' | 'createdAt' | 'expiresAt' | 'decision' | 'defaultDecision'> & {
@@ -20,7 +21,7 @@ export function ApprovalState({ approval }: { approval: Asked }) {
   if (approval.state === 'EXPIRED')
     return <StateMark kind={kind}>{t('approval.expired', { decision })}</StateMark>
   return (
-    <span className="row">
+    <span className="approval-state">
       <StateMark kind={approval.decision === 'deny' ? 'bad' : kind}>{decision}</StateMark>
       {approval.decidedBy && (
         <span className="mute">{t('approval.by', { name: approval.decidedBy.name })}</span>

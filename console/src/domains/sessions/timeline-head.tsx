@@ -80,8 +80,9 @@ export const TimelineHead = memo(function TimelineHead(props: TimelineHeadProps)
       ))}
       <Menu opened={menu} onChange={setMenu} closeOnItemClick={false} position="bottom-end" width={220}>
         <Menu.Target>
-          <Button variant="default" size="compact-xs" aria-label={t('timeline.types')}>
-            {types.length === 0 ? t('timeline.allTypes') : t('timeline.someTypes', { count: types.length })} ▾
+          <Button variant="default" size="compact-xs" title={t('timeline.types')}>
+            {types.length === 0 ? t('timeline.allTypes') : t('timeline.someTypes', { count: types.length })}
+            <span aria-hidden="true">&nbsp;▾</span>
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
