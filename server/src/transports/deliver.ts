@@ -14,6 +14,7 @@ import { getArgumentValues } from 'graphql/execution/values.js'
 import type { App } from '../app.ts'
 import { openSessionWatch, type SessionEventsArgs } from '../domains/sessions/journal/graphql.ts'
 import type { EventRow } from '../domains/sessions/journal/operations.ts'
+import type { Context } from '../graphql/context.ts'
 import type { End } from '../platform/watch.ts'
 import { createContext, maskError, type Prepared } from './engine.ts'
 
@@ -79,21 +80,36 @@ function analyse({ schema, document, operationName }: Prepared): Selection | nul
 
 type Taken = { item: EventRow } | { end: End<number> }
 
-const rendered = new WeakMap<object, WeakMap<object, string>>()
+/** Texts by event and selection; a promise while the first watcher's delivery is being made. */
+const rendered = new WeakMap<EventRow, Map<Selection, string | Promise<string>>>()
 
-/** One delivery as the JSON text of its execution result. */
-export async function render(
+/**
+ * One delivery as the JSON text of its execution result. An event wakes all its watchers in one turn: the first to ask
+ * executes, and the others get its text, made or in the making.
+ */
+export function render(
   app: App,
   prepared: Prepared,
   selection: Selection,
   taken: Taken,
-): Promise<string> {
-  const shared = selection.shared && 'item' in taken
-  if (shared) {
-    const text = rendered.get(taken.item)?.get(prepared.document)
-    if (text !== undefined) return text
+): string | Promise<string> {
+  if (!selection.shared || !('item' in taken))
+    return perform(app, prepared, taken, createContext(app, prepared.contextValue.viewer))
+  let texts = rendered.get(taken.item)
+  if (!texts) {
+    texts = new Map()
+    rendered.set(taken.item, texts)
   }
-  const contextValue = createContext(app, prepared.contextValue.viewer)
+  const known = texts.get(selection)
+  if (known !== undefined) return known
+  // Nothing in a shared selection looks at its caller, so any watcher's context does.
+  const making = perform(app, prepared, taken, prepared.contextValue)
+  texts.set(selection, making)
+  void making.then((text) => texts.set(selection, text)).catch(() => texts.delete(selection))
+  return making
+}
+
+async function perform(app: App, prepared: Prepared, taken: Taken, contextValue: Context): Promise<string> {
   const result = (await execute({
     schema: prepared.schema,
     document: prepared.document,
@@ -104,21 +120,8 @@ export async function render(
     fieldResolver: undefined,
   })) as ExecutionResult
   const errors = result.errors?.map((error) => maskError(app, error, contextValue.requestId))
-  const text = JSON.stringify(errors ? { ...result, errors } : result)
-  if (shared) {
-    let texts = rendered.get(taken.item)
-    if (!texts) {
-      texts = new WeakMap()
-      rendered.set(taken.item, texts)
-    }
-    texts.set(prepared.document, text)
-  }
-  return text
+  return JSON.stringify(errors ? { ...result, errors } : result)
 }
-
-/** The shared text of an event, if another watcher's delivery has made it already. */
-export const renderedBefore = (prepared: Prepared, selection: Selection, item: EventRow) =>
-  selection.shared ? rendered.get(item)?.get(prepared.document) : undefined
 
 /** Where deliveries go: a WebSocket or a server-sent stream. */
 export interface Sink {
@@ -160,9 +163,8 @@ export async function deliverSession(
       while (!watch.gone && sink.hasRoom()) {
         const taken = watch.take()
         if (!taken) break
-        const text =
-          ('item' in taken && renderedBefore(prepared, selection, taken.item)) ||
-          (await render(app, prepared, selection, taken))
+        const made = render(app, prepared, selection, taken)
+        const text = typeof made === 'string' ? made : await made
         if ('end' in taken) {
           sink.next(text, taken.end.resumeAfter)
           finish()
