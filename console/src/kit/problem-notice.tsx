@@ -27,7 +27,11 @@ function Notice({ problem }: { problem: Problem }) {
   return (
     <div className="problem-notice" role="alert">
       <p className="problem-notice-title">{title}</p>
-      {detail && <p className="mute">{detail}</p>}
+      {detail && (
+        <p className="mute" lang="en">
+          {detail}
+        </p>
+      )}
       {problem.issues?.map((issue) => (
         <p key={`${issue.path.join('.')} ${issue.message}`}>
           <code>{issue.path.at(-1)}</code> {issue.message}

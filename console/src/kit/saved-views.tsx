@@ -1,6 +1,6 @@
 import { Button, Group, Menu, Modal, Switch, TextInput } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useQuery } from 'urql'
 import { graphql, ProblemFields, type ResultOf } from '../data/graphql.ts'
 import { randomKey } from '../data/idempotency.ts'
@@ -62,9 +62,12 @@ export function SavedViews({ projectId, screen, search, onChange }: SavedViewsPr
   const empty = Object.keys(without(search)).length === 0
   const changed = current && !same(current.state as Search, search)
 
+  // Filled once on arrival: who then removes every filter wants none, not the view again.
+  const filled = useRef<string>(null)
   useEffect(() => {
-    if (current && empty && Object.keys(without(current.state as Search)).length > 0)
-      onChange({ ...(current.state as Search), saved: current.id }, true)
+    if (!current || filled.current === current.id) return
+    filled.current = current.id
+    if (empty) onChange({ ...(current.state as Search), saved: current.id }, true)
   }, [current, empty, onChange])
 
   const store = async (input: { name: string; shared: boolean; viewId?: string; delete?: boolean }) => {

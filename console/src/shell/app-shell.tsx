@@ -3,7 +3,6 @@ import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react'
 import { Provider, useQuery } from 'urql'
 import { apiClient } from '../data/client.ts'
-import { graphql } from '../data/graphql.ts'
 import { onRejected } from '../data/live.ts'
 import { problemOf } from '../data/outcome.ts'
 import { FailedState } from '../kit/empty-state.tsx'
@@ -16,6 +15,7 @@ import { LiveIndicator } from './live-indicator.tsx'
 import { Navigation, useInboxCount } from './navigation.tsx'
 import { AppPending } from './pending.tsx'
 import { PreferencesMenu } from './preferences-menu.tsx'
+import { ProjectOfAddress, ShellQuery } from './queries.ts'
 import { shellText } from './text.ts'
 import { ViewerContext } from './viewer.ts'
 import './app-shell.css'
@@ -24,13 +24,6 @@ const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ defa
 const KeyboardSheet = lazy(() =>
   import('./keyboard-sheet.tsx').then(({ KeyboardSheet }) => ({ default: KeyboardSheet })),
 )
-
-const ShellQuery = graphql(`
-  query Shell {
-    viewer { principal { id name email } capabilities }
-    projects(first: 100) { nodes { id slug name } }
-  }
-`)
 
 export function AppShell() {
   return (
@@ -50,10 +43,15 @@ function Frame() {
   const { slug } = useParams({ strict: false })
   const { lastProject } = usePreferences()
   const projects = useMemo(() => data?.projects.nodes ?? [], [data])
-  const project =
-    projects.find((each) => each.slug === slug) ??
-    projects.find((each) => each.slug === lastProject) ??
-    projects[0]
+  const listed = projects.find((each) => each.slug === slug)
+  const [{ data: other }] = useQuery({
+    query: ProjectOfAddress,
+    variables: { slug: slug ?? '' },
+    pause: !slug || !data || listed !== undefined,
+  })
+  /** The project of the address, if it is there; the navigation offers the last one elsewhere. */
+  const current = listed ?? (slug ? (other?.project ?? undefined) : undefined)
+  const project = current ?? projects.find((each) => each.slug === lastProject) ?? projects[0]
   const waiting = useInboxCount(project?.id)
   const [palette, setPalette] = useState(false)
   const [sheet, setSheet] = useState(false)
@@ -141,7 +139,7 @@ function Frame() {
               </svg>
             </ActionIcon>
             <Crumbs
-              project={project}
+              project={current}
               projects={projects}
               canCreate={capabilities.includes('project.create')}
             />

@@ -1,22 +1,16 @@
 import { Outlet, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useQuery } from 'urql'
-import { graphql } from '../data/graphql.ts'
 import { problemOf } from '../data/outcome.ts'
 import { useGuidedSession } from '../domains/projects/guide-state.ts'
 import { EmptyState, FailedState } from '../kit/empty-state.tsx'
 import { setPreferences } from '../kit/preferences.ts'
 import { AppPending } from './pending.tsx'
+import { ProjectOfAddress } from './queries.ts'
 import { shellText } from './text.ts'
 import { ProjectContext } from './viewer.ts'
 
 const Guide = lazy(() => import('../domains/projects/guide.tsx').then(({ Guide }) => ({ default: Guide })))
-
-const ProjectOfAddress = graphql(`
-  query ProjectOfAddress($slug: String!) {
-    project(slug: $slug) { id slug name }
-  }
-`)
 
 /** Everything below `/p/$slug`: resolves the project once and remembers it as the last one. */
 export function ProjectFrame() {

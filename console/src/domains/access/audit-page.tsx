@@ -80,11 +80,13 @@ export function AuditPage() {
             onChange={fillView}
           />
         )}
-        <Tooltip label={t('audit.exportHint')}>
-          <Button variant="default" size="compact-sm" onClick={() => void exportCsv()}>
-            {t('audit.export')}
-          </Button>
-        </Tooltip>
+        {pages.rows.length > 0 && (
+          <Tooltip label={t('audit.exportHint')}>
+            <Button variant="default" size="compact-sm" onClick={() => void exportCsv()}>
+              {t('audit.export')}
+            </Button>
+          </Tooltip>
+        )}
         <ProblemNotice problem={exportProblem} />
       </div>
       <div className="audit-body" data-open={entry ? true : undefined}>

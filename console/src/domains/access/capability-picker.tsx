@@ -68,11 +68,22 @@ export function CapabilityPicker({ draft, onChange, error }: CapabilityPickerPro
         <div className="picker-presets">
           {t('access.presets')}
           {(Object.keys(presets) as (keyof typeof presets)[]).map((preset) => (
-            <Button key={preset} variant="default" size="compact-xs" onClick={() => set(presets[preset])}>
+            <Button
+              key={preset}
+              variant="default"
+              size="compact-xs"
+              disabled={!data}
+              onClick={() => set(presets[preset])}
+            >
               {t(`access.${preset}`)}
             </Button>
           ))}
-          <Button variant="default" size="compact-xs" onClick={() => set(viewer.capabilities)}>
+          <Button
+            variant="default"
+            size="compact-xs"
+            disabled={!data}
+            onClick={() => set(viewer.capabilities)}
+          >
             {t('access.presetOwn')}
           </Button>
         </div>

@@ -14,7 +14,13 @@ export type SettingsProject = NonNullable<ResultOf<typeof ProjectSettings>['proj
 const levels = ['OFF', 'LOW', 'MEDIUM', 'HIGH'] as const
 type Level = (typeof levels)[number]
 
-export function GeneralSettings({ project }: { project: SettingsProject }) {
+export type SettingsProps = {
+  project: SettingsProject
+  /** Somebody else was faster: the present version is read, what was typed stays. */
+  onConflict: () => void
+}
+
+export function GeneralSettings({ project, onConflict }: SettingsProps) {
   const t = projectsText.useText()
   const navigate = useNavigate()
   const update = useCommand(UpdateProject)
@@ -22,7 +28,7 @@ export function GeneralSettings({ project }: { project: SettingsProject }) {
   const [slug, setSlug] = useState(project.slug)
   const [model, setModel] = useState(project.defaultModel ?? '')
   const [level, setLevel] = useState<Level | ''>(project.defaultThinkingLevel ?? '')
-  const { allowed, reason } = actionOf(project.allowedActions, 'updateProject')
+  const { allowed } = actionOf(project.allowedActions, 'updateProject')
 
   const save = async () => {
     const outcome = await update.run({
@@ -35,7 +41,7 @@ export function GeneralSettings({ project }: { project: SettingsProject }) {
         expectedVersion: project.version,
       },
     })
-    if (!outcome.ok) return
+    if (!outcome.ok) return outcome.problem.code === 'CONFLICT' ? onConflict() : undefined
     notifications.show({ message: t('settings.saved') })
     if (outcome.value.project.slug === project.slug) return
     setPreferences({ lastProject: outcome.value.project.slug })
@@ -44,7 +50,7 @@ export function GeneralSettings({ project }: { project: SettingsProject }) {
   return (
     <section>
       <h2>{t('settings.general')}</h2>
-      {!allowed && <p className="mute">{reason ?? t('settings.readOnly')}</p>}
+      {!allowed && <p className="mute">{t('settings.readOnly')}</p>}
       <form
         className="stack"
         onSubmit={(event) => {

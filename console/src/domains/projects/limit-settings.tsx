@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { useCommand } from '../../data/outcome.ts'
 import { actionOf } from '../../kit/allowed.ts'
 import { issueOf, ProblemNotice } from '../../kit/problem-notice.tsx'
-import type { SettingsProject } from './general-settings.tsx'
+import type { SettingsProject, SettingsProps } from './general-settings.tsx'
 import { UpdateProjectLimits } from './queries.ts'
 import { projectsText } from './text.ts'
 
@@ -26,12 +26,12 @@ const limits: readonly {
   { name: 'approvalTtlMs', unit: 'hours', size: 3_600_000 },
 ]
 
-export function LimitSettings({ project }: { project: SettingsProject }) {
+export function LimitSettings({ project, onConflict }: SettingsProps) {
   const t = projectsText.useText()
   const update = useCommand(UpdateProjectLimits)
   const [values, setValues] = useState<Record<LimitName, number | ''>>(() => ({ ...project.limits }))
   const [reason, setReason] = useState('')
-  const { allowed, reason: refusal } = actionOf(project.allowedActions, 'updateProjectLimits')
+  const { allowed } = actionOf(project.allowedActions, 'updateProjectLimits')
   const changed = limits.filter(({ name }) => values[name] !== project.limits[name])
 
   const save = async () => {
@@ -45,14 +45,14 @@ export function LimitSettings({ project }: { project: SettingsProject }) {
         expectedVersion: project.version,
       },
     })
-    if (!outcome.ok) return
+    if (!outcome.ok) return outcome.problem.code === 'CONFLICT' ? onConflict() : undefined
     setReason('')
     notifications.show({ message: t('settings.saved') })
   }
   return (
     <section>
       <h2>{t('settings.limits')}</h2>
-      <p className="mute">{allowed ? t('settings.limitsLead') : (refusal ?? t('settings.readOnly'))}</p>
+      <p className="mute">{allowed ? t('settings.limitsLead') : t('settings.readOnly')}</p>
       <form
         className="stack"
         onSubmit={(event) => {

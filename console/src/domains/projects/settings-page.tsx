@@ -19,6 +19,7 @@ export function SettingsPage() {
     requestPolicy: 'cache-and-network',
   })
   const project = data?.project
+  const reread = () => refresh({ requestPolicy: 'network-only' })
   if (!project)
     return error ? <FailedState problem={problemOf(error)} onRetry={() => refresh()} /> : <AppPending />
   return (
@@ -28,8 +29,8 @@ export function SettingsPage() {
       </div>
       <div className="page-body">
         <div className="sheet settings">
-          <GeneralSettings key={`general ${project.id}`} project={project} />
-          <LimitSettings key={`limits ${project.id}`} project={project} />
+          <GeneralSettings key={`general ${project.id}`} project={project} onConflict={reread} />
+          <LimitSettings key={`limits ${project.id}`} project={project} onConflict={reread} />
           <RuntimeList projectId={project.id} />
         </div>
       </div>
