@@ -95,8 +95,8 @@ export class Client {
   }
 
   /** A subscription over graphql-ws on a connection of its own, collected as it arrives. */
-  watch<T>(query: string, variables: object = {}): Collected<T> {
-    return collect<T>(this.url, this.token, query, variables)
+  watch<T>(query: string, variables: object = {}, operationName?: string): Collected<T> {
+    return collect<T>(this.url, this.token, { query, variables: { ...variables }, operationName })
   }
 }
 
@@ -107,34 +107,43 @@ export interface Collected<T> {
   /** Resolves when the server completed it, or the connection broke. */
   ended: Promise<void>
   stop(): Promise<void>
+  /** Stops reading its socket, as a stalled reader does; the result goes on. */
+  pause(): () => void
 }
 
-function collect<T>(url: string, token: string, query: string, variables: object): Collected<T> {
+function collect<T>(
+  url: string,
+  token: string,
+  operation: { query: string; variables: Record<string, unknown>; operationName: string | undefined },
+): Collected<T> {
+  let socket: WebSocket | undefined
   const client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     connectionParams: { token },
     retryAttempts: 0,
     lazy: true,
+    on: {
+      opened: (opened) => {
+        socket = opened as WebSocket
+      },
+    },
   })
   const items: T[] = []
   let failure: unknown = null
   const ended = new Promise<void>((resolve) => {
-    client.subscribe<Record<string, T>>(
-      { query, variables: variables as Record<string, unknown> },
-      {
-        next: ({ data, errors }) => {
-          if (errors) failure = errors
-          const item = data && Object.values(data)[0]
-          if (item) items.push(item)
-        },
-        error: (error) => {
-          failure = error
-          resolve()
-        },
-        complete: () => resolve(),
+    client.subscribe<Record<string, T>>(operation, {
+      next: ({ data, errors }) => {
+        if (errors) failure = errors
+        const item = data && Object.values(data)[0]
+        if (item) items.push(item)
       },
-    )
+      error: (error) => {
+        failure = error
+        resolve()
+      },
+      complete: () => resolve(),
+    })
   })
   return {
     items,
@@ -143,6 +152,10 @@ function collect<T>(url: string, token: string, query: string, variables: object
     async stop() {
       await client.dispose()
       await ended
+    },
+    pause() {
+      socket?.pause()
+      return () => socket?.resume()
     },
   }
 }

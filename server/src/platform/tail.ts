@@ -105,12 +105,12 @@ export class Tail<Item, Cursor> {
       const asked = keys.flatMap((key) => {
         this.#dirty.delete(key)
         const topic = this.#topics.get(key)
-        return topic ? [{ key, cursor: topic.cursor }] : []
+        return topic ? [{ key, cursor: topic.cursor, topic }] : []
       })
       if (asked.length === 0) continue
       try {
         const news = await this.#options.read(asked)
-        for (const { key } of asked) this.#deliver(key, news.get(key))
+        for (const { key, topic } of asked) this.#deliver(key, topic, news.get(key))
       } catch (error) {
         // The database is away: the next poll tries again, and nothing is skipped meanwhile.
         this.#options.log.warn({ err: error }, 'news of watched streams could not be read')
@@ -120,9 +120,10 @@ export class Tail<Item, Cursor> {
     }
   }
 
-  #deliver(key: string, news: News<Item, Cursor> | undefined): void {
-    const topic = this.#topics.get(key)
-    if (!topic || !news) return
+  #deliver(key: string, topic: Topic<Item, Cursor>, news: News<Item, Cursor> | undefined): void {
+    if (!news) return
+    // Everybody left during the read and somebody came anew, perhaps from before what was read: it is read again.
+    if (this.#topics.get(key) !== topic) return
     if (news === 'gone') {
       for (const watch of [...topic.watches]) watch.end('SESSION_DELETED')
       return

@@ -56,6 +56,8 @@ export interface WatchOptions<Item, Cursor> {
   endsAt?(item: Item): EndReason | null
 }
 
+const keepsUnread = (reason: EndReason) => reason === 'SESSION_CLOSED' || reason === 'SHUTTING_DOWN'
+
 export class Watch<Item, Cursor> {
   readonly #options: WatchOptions<Item, Cursor>
   readonly #onLeave: (() => void)[] = []
@@ -99,7 +101,9 @@ export class Watch<Item, Cursor> {
       this.#endTaken = true
       const { reason, earliest } = this.#end
       queueMicrotask(() => this.leave())
-      return { end: { reason, resumeAfter: this.#delivered, earliest } }
+      // What was unread has been delivered, or dropped: then it has to come again.
+      const resumeAfter = keepsUnread(reason) ? this.#scanned : this.#delivered
+      return { end: { reason, resumeAfter, earliest } }
     }
     this.#delivered = this.#scanned
     if (!this.#live) void this.#replay()
@@ -140,7 +144,7 @@ export class Watch<Item, Cursor> {
     if (this.#end || this.#gone) return
     this.#end = { reason, earliest }
     this.#live = false
-    if (reason !== 'SESSION_CLOSED' && reason !== 'SHUTTING_DOWN') this.#queue.length = 0
+    if (!keepsUnread(reason)) this.#queue.length = 0
     this.#wakeReader?.()
   }
 
@@ -192,26 +196,45 @@ export class Watch<Item, Cursor> {
   }
 }
 
-/** Reads a watch as an async iterable: each item, then the end, then done. Leaving the loop ends the watch. */
-export async function* iterate<Item, Cursor>(
+/**
+ * Reads a watch as an async iterable of what `show` makes of each item and of the end (undefined: nothing), then done.
+ * Not a generator: `return()` of one waits for a pending `next()`, so that a reader who leaves a quiet stream would be
+ * held on to until the next item.
+ */
+export function iterate<Item, Cursor, Out>(
   watch: Watch<Item, Cursor>,
-): AsyncGenerator<{ item: Item } | { end: End<Cursor> }> {
+  show: (taken: { item: Item } | { end: End<Cursor> }) => Out | undefined,
+): AsyncIterableIterator<Out> {
   let wake: (() => void) | null = null
   watch.onReadable(() => wake?.())
-  try {
-    while (!watch.gone) {
-      const readable = new Promise<void>((resolve) => {
-        wake = resolve
-      })
-      const taken = watch.take()
-      if (taken) {
-        yield taken
-        if ('end' in taken) return
-      } else {
-        await readable
-      }
-    }
-  } finally {
+  const leave = () => {
     watch.leave()
+    return { value: undefined, done: true as const }
+  }
+  return {
+    async next() {
+      while (!watch.gone) {
+        const readable = new Promise<void>((resolve) => {
+          wake = resolve
+        })
+        const taken = watch.take()
+        if (!taken) {
+          await readable
+          continue
+        }
+        const value = show(taken)
+        if (value !== undefined) return { value, done: false }
+        if ('end' in taken) break
+      }
+      return leave()
+    },
+    return: async () => leave(),
+    throw: async (error: unknown) => {
+      leave()
+      throw error
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
   }
 }

@@ -10,13 +10,13 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
-import { getArgumentValues } from 'graphql/execution/values.js'
+import { getArgumentValues, getVariableValues } from 'graphql/execution/values.js'
 import type { App } from '../app.ts'
 import { openSessionWatch, type SessionEventsArgs } from '../domains/sessions/journal/graphql.ts'
 import type { EventRow } from '../domains/sessions/journal/operations.ts'
 import type { Context } from '../graphql/context.ts'
 import type { End } from '../platform/watch.ts'
-import { createContext, maskError, type Prepared } from './engine.ts'
+import { coded, createContext, maskError, type Prepared } from './engine.ts'
 
 /*
  * The hot path of the product: one event to very many watchers. What a watcher selected is looked at once per document;
@@ -132,6 +132,14 @@ export interface Sink {
   next(text: string, cursor: number): void
 }
 
+/** The variables as the schema reads them: checked, defaults filled in. Throws GraphQL's own error. */
+function coerced({ schema, document, operationName, variableValues }: Prepared): Record<string, unknown> {
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? []
+  const { coerced: values, errors } = getVariableValues(schema, definitions, variableValues, { maxErrors: 1 })
+  if (values) return values
+  throw coded(errors?.[0])
+}
+
 /**
  * Serves one `sessionEvents` operation into a sink, as fast as the sink takes it. Resolves when the watch has ended and
  * its end was sent, or when `leave` was called. Refusals are thrown before anything is registered.
@@ -148,7 +156,7 @@ export async function deliverSession(
   const args = getArgumentValues(
     definition,
     selection.field,
-    prepared.variableValues,
+    coerced(prepared),
   ) as unknown as SessionEventsArgs
   const watch = await openSessionWatch(prepared.contextValue, { ...args, ...overrides })
   let finish: () => void = () => {}
@@ -156,6 +164,7 @@ export async function deliverSession(
     finish = resolve
   })
   let pumping = false
+  let waiting = false
   const pump = async () => {
     if (pumping) return
     pumping = true
@@ -172,7 +181,16 @@ export async function deliverSession(
         }
         sink.next(text, taken.item.sequence)
       }
-      if (!watch.gone && !sink.hasRoom()) sink.onRoom(() => void pump())
+      if (!watch.gone && !sink.hasRoom() && !waiting) {
+        waiting = true
+        sink.onRoom(() => {
+          waiting = false
+          void pump()
+        })
+      }
+    } catch (error) {
+      app.log.error({ err: error }, 'a watched event could not be delivered')
+      watch.leave()
     } finally {
       pumping = false
     }

@@ -139,7 +139,8 @@ export async function prepare(
 }
 
 const bad = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_INVALID' } })
-function coded(error: unknown): GraphQLError {
+/** GraphQL's own error, with a code. */
+export function coded(error: unknown): GraphQLError {
   if (!(error instanceof GraphQLError)) return bad('The operation can’t be read.')
   if (error.extensions.code === undefined) error.extensions.code = 'GRAPHQL_INVALID'
   return error

@@ -16,6 +16,8 @@ interface OpenWatch {
 export class OpenWatches {
   readonly #platform: Platform
   readonly #open = new Set<OpenWatch>()
+  /** Opened since the last pass: a right may have gone between the reading of it and the opening. */
+  readonly #fresh = new Set<OpenWatch>()
   #epoch: bigint | null = null
 
   constructor(platform: Platform) {
@@ -28,17 +30,23 @@ export class OpenWatches {
 
   add(watch: OpenWatch): () => void {
     this.#open.add(watch)
-    return () => this.#open.delete(watch)
+    this.#fresh.add(watch)
+    return () => {
+      this.#open.delete(watch)
+      this.#fresh.delete(watch)
+    }
   }
 
   /** One pass. Runs every second and after each hint; REVOKED reaches a watcher well within five seconds. */
   async check(): Promise<void> {
     const epoch = await currentAccessEpoch(this.#platform)
     const now = this.#platform.clock.now()
+    const fresh = new Set(this.#fresh)
+    this.#fresh.clear()
     const moved = this.#epoch !== null && this.#epoch !== epoch
     this.#epoch = epoch
     const due = [...this.#open].filter(
-      (watch) => moved || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now),
+      (watch) => moved || fresh.has(watch) || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now),
     )
     if (due.length === 0) return
     const current = await refreshViewers(

@@ -211,15 +211,12 @@ builder.subscriptionField('projectEvents', (t) =>
   } as never),
 )
 
-async function* shown(
+const shown = (
   watch: Awaited<ReturnType<typeof watchProject>>['watch'],
   cursorText: (at: ReturnType<typeof positionOf>) => string,
-) {
-  for await (const taken of iterate(watch)) {
-    if ('item' in taken) yield { ...taken.item, cursor: cursorText(positionOf(taken.item)) }
-    else {
-      const { reason, resumeAfter, earliest } = taken.end
-      yield { reason, resumeAfter: cursorText(resumeAfter), earliest: earliest && cursorText(earliest) }
-    }
-  }
-}
+) =>
+  iterate(watch, (taken) => {
+    if ('item' in taken) return { ...taken.item, cursor: cursorText(positionOf(taken.item)) }
+    const { reason, resumeAfter, earliest } = taken.end
+    return { reason, resumeAfter: cursorText(resumeAfter), earliest: earliest && cursorText(earliest) }
+  })

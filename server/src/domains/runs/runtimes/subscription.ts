@@ -129,12 +129,8 @@ builder.subscriptionField('runtimeSignals', (t) =>
         revoke: () => watch.end('REVOKED'),
       })
       watch.onLeave(forget)
-      return signalsOf(watch)
+      return iterate(watch, (taken) => ('item' in taken ? taken.item : undefined))
     },
     resolve: (signal: SignalRow) => signal as never,
   } as never),
 )
-
-async function* signalsOf(watch: Parameters<typeof iterate<SignalRow, number>>[0]) {
-  for await (const taken of iterate(watch)) if ('item' in taken) yield taken.item
-}

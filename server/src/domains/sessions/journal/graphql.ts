@@ -281,7 +281,7 @@ builder.subscriptionField('sessionEvents', (t) =>
       }),
     },
     subscribe: async (_root: unknown, args: SessionEventsArgs, context: Context) =>
-      iterate(await openSessionWatch(context, args)),
+      iterate(await openSessionWatch(context, args), (taken) => taken),
     resolve: (taken: { item?: unknown; end?: unknown }) => (taken.item ?? taken.end) as never,
   } as never),
 )
