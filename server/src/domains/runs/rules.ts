@@ -121,11 +121,22 @@ const approvalTable: Record<ApprovalVerb, ApprovalState> = {
   withdraw: 'WITHDRAWN',
 }
 
-/** One answer wins. Whatever comes later is a CONFLICT that tells the first decision. */
+/**
+ * One answer wins. Whatever comes later is a CONFLICT that tells the first decision; so is an answer past the deadline,
+ * from which on only the default decides, even while nobody has come to apply it.
+ */
 export function decideApproval(
-  approval: { state: ApprovalState; decision: string | null },
+  approval: { state: ApprovalState; decision: string | null; expiresAt: Date; defaultDecision: string },
   verb: ApprovalVerb,
+  now: Date,
 ): ApprovalState | Refusal {
+  const late = approval.expiresAt <= now
+  if (approval.state === 'OPEN' && verb === 'answer' && late) {
+    return new Refusal('CONFLICT', `The deadline of this ask has passed: ${approval.defaultDecision}.`)
+  }
+  if (approval.state === 'OPEN' && verb === 'expire' && !late) {
+    return new Refusal('CONFLICT', 'The deadline of this ask has not passed.')
+  }
   if (approval.state === 'OPEN') return approvalTable[verb]
   const what = { ANSWERED: 'was answered', EXPIRED: 'has expired', WITHDRAWN: 'was withdrawn' }[
     approval.state

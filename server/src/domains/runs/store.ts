@@ -89,6 +89,18 @@ export interface TurnResult {
   runtimeId: string | null
 }
 
+const isFree = (t: Pick<NewTurn, 'session' | 'runtimeId' | 'seenSince'>) => Prisma.sql`
+  project_id = ${t.session.projectId}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
+  AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs`
+
+/** Whether a runtime could take a turn now. */
+export async function hasFreeRuntime(tx: Tx, turn: NewTurn): Promise<boolean> {
+  const rows = await tx.$queryRaw<{ one: number }[]>(
+    Prisma.sql`SELECT 1 AS one FROM runtimes WHERE ${isFree(turn)} LIMIT 1`,
+  )
+  return rows.length > 0
+}
+
 /**
  * Everything a turn writes, in one statement: the runtime's slot (the connected one with the fewest live runs, or the
  * one asked for), the project's slot, route, message, run, its three events and the offer. What it could not take it
@@ -99,8 +111,7 @@ export async function insertTurn(tx: Tx, t: NewTurn): Promise<TurnResult> {
   const rows = await tx.$queryRaw<TurnResult[]>(Prisma.sql`
     WITH free AS (
       SELECT id FROM runtimes
-       WHERE project_id = ${p}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
-         AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs
+       WHERE ${isFree(t)}
        ORDER BY live_runs, id LIMIT 1 FOR UPDATE
     ), rt AS (
       UPDATE runtimes r SET live_runs = r.live_runs + 1, last_signal = r.last_signal + 1

@@ -89,7 +89,8 @@ builder.node(ApprovalRef, {
       type: [AllowedActionRef],
       description: 'What the caller may do with it now.',
       resolve: (a, _args, context) => {
-        const decided = decideApproval({ state: a.state as ApprovalState, decision: a.decision }, 'answer')
+        const facts = { ...a, state: a.state as ApprovalState }
+        const decided = decideApproval(facts, 'answer', context.app.clock.now())
         const scope = { projectId: a.projectId, sessionId: a.sessionId }
         const refusal =
           authorize(viewerOf(context), 'approval.resolve', scope) ??

@@ -109,7 +109,7 @@ export function resolveApproval(
         issues: [{ path: ['decision'], message: `must be one of: ${approval.options.join(', ')}` }],
       })
     }
-    decideOrConflict(approval, 'answer')
+    decideOrConflict(approval, 'answer', unit.now)
     await settle(unit, session, run, approval, {
       state: 'ANSWERED',
       decision: input.decision,
@@ -132,7 +132,7 @@ export function expireApproval(platform: Platform, ref: Ref): Promise<boolean> {
     const approval = await store.approvalByRef(unit.tx, ref)
     if (!approval) return false
     const locked = await lockApproval(unit, ref)
-    if (locked.approval.state !== 'OPEN' || locked.approval.expiresAt > unit.now) return false
+    if (rules.decideApproval(locked.approval, 'expire', unit.now) instanceof Refusal) return false
     await settle(unit, locked.session, locked.run, locked.approval, {
       state: 'EXPIRED',
       decision: locked.approval.defaultDecision,
@@ -155,8 +155,9 @@ async function lockApproval(unit: Unit, ref: Ref) {
 function decideOrConflict(
   approval: runs.ApprovalRow & { state: rules.ApprovalState },
   verb: rules.ApprovalVerb,
+  now: Date,
 ): void {
-  const next = rules.decideApproval(approval, verb)
+  const next = rules.decideApproval(approval, verb, now)
   if (next instanceof Refusal) {
     throw new Refusal('CONFLICT', next.message, {
       current: { type: 'Approval', projectId: approval.projectId, id: approval.id },
@@ -172,6 +173,12 @@ async function settle(
   d: { state: 'ANSWERED' | 'EXPIRED'; decision: string; note: string | null; by: string | null },
 ): Promise<void> {
   await store.decide(unit.tx, approval, { ...d, now: unit.now })
+  // The runtime's row before the project's, as everywhere: two orders would be a deadlock.
+  await signal(unit, run, 'APPROVAL_RESOLVED', {
+    approvalId: approval.id,
+    decision: d.decision,
+    note: d.note,
+  })
   const last = run.openApprovals === 1
   const deadlineAt = new Date(unit.now.getTime() + (run.remainingMs ?? session.runTimeoutMs))
   await runs.markAnswered(unit.tx, run, last, deadlineAt, unit.now)
@@ -190,11 +197,6 @@ async function settle(
     ...(last ? [{ type: 'RUN_RESUMED' as const, payload: { state: 'RUNNING' } }] : []),
   ])
   await settleAsks(unit, run.projectId, [approval.id], d.by)
-  await signal(unit, run, 'APPROVAL_RESOLVED', {
-    approvalId: approval.id,
-    decision: d.decision,
-    note: d.note,
-  })
 }
 
 /** A session's asks, newest first, at most 100. */

@@ -96,3 +96,10 @@ export async function markDisconnected(tx: Tx, ref: Ref, silentSince: Date): Pro
 export const silentRuntimes = (db: Reader, silentSince: Date, most: number) => db.$queryRaw<Ref[]>`
   SELECT project_id AS "projectId", id FROM runtimes
    WHERE state = 'CONNECTED' AND last_seen_at <= ${silentSince}::timestamptz ORDER BY last_seen_at LIMIT ${most}`
+
+/** Locks the runtimes of a session's live runs, in one order. */
+export const lockRuntimesOf = (tx: Tx, session: Ref) => tx.$queryRaw<{ id: string }[]>`
+  SELECT t.id FROM runtimes t
+   WHERE t.project_id = ${session.projectId}::uuid
+     AND t.id IN (SELECT runtime_id FROM runs WHERE project_id = ${session.projectId}::uuid AND session_id = ${session.id}::uuid AND ended_at IS NULL)
+   ORDER BY t.id FOR UPDATE`

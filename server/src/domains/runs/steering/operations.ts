@@ -8,6 +8,7 @@ import { addMessage, authorityOf, type LockedSession } from '../../sessions/oper
 import { lockRun } from '../locks.ts'
 import { end, publicId, signal } from '../operations.ts'
 import * as rules from '../rules.ts'
+import { lockRuntimesOf } from '../runtimes/store.ts'
 import * as store from '../store.ts'
 
 /** Guidance for a run in progress: a message of the transcript, and a signal to its runtime, in order. */
@@ -81,6 +82,8 @@ export async function cancelRunsOf(
   by: string,
   reason: string,
 ): Promise<string[]> {
+  // All runtimes before the project, whose row the first end takes: another order would be a deadlock.
+  await lockRuntimesOf(unit.tx, session)
   const cancelled: string[] = []
   for (const id of await store.liveRunsOf(unit.tx, session)) {
     const locked = await lockRun(unit.tx, { projectId: session.projectId, id })

@@ -45,7 +45,7 @@ export function submitTurn(platform: Platform, call: Call, turn: SubmitTurn) {
       message: publicId('Message', projectId, messageId),
     }
     const offerExpiresAt = new Date(unit.now.getTime() + session.offerTimeoutMs)
-    const result = await store.insertTurn(unit.tx, {
+    const offer = {
       session,
       runId,
       routeId,
@@ -81,7 +81,11 @@ export function submitTurn(platform: Platform, call: Call, turn: SubmitTurn) {
         warnings: [],
       },
       offerPayload: { runId: ids.run, expiresAt: offerExpiresAt.toISOString() },
-    })
+    }
+    let result = await store.insertTurn(unit.tx, offer)
+    // The runtime that was chosen may have been filled while we waited for its row; there may be another one.
+    while (!result.tookRuntime && (await store.hasFreeRuntime(unit.tx, offer)))
+      result = await store.insertTurn(unit.tx, offer)
     if (!result.tookRuntime) throw rules.noRuntime()
     if (!result.tookSlot || result.cursor === null || result.runtimeId === null) throw rules.atCapacity()
     unit.hint({ topic: 'session', projectId, id: session.id })
