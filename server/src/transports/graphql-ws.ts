@@ -12,6 +12,8 @@ import { checkVersion, type Engine, type Prepared, prepare } from './engine.ts'
 
 const limits = { subscriptions: 64, inFlight: 32, messageIn: 1_048_576, messageOut: 8_388_608 }
 const pingEveryMs = 12_000
+/** How long the closing server waits for readers to take their last item. */
+const lastItemMs = 1_000
 /** Above this, deliveries wait in their watches, where they are bounded and can overflow. */
 const socketBuffer = 65_536
 
@@ -36,6 +38,7 @@ export function createWebSockets(app: App, engine: Engine) {
     handleProtocols,
   })
 
+  const connections = new Set<Connection>()
   const server = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: 10_000,
     async onConnect(ctx) {
@@ -90,6 +93,7 @@ export function createWebSockets(app: App, engine: Engine) {
       inFlight: 0,
       room: new Set(),
     }
+    connections.add(connection)
     let alive = true
     socket.on('pong', () => {
       alive = true
@@ -125,6 +129,7 @@ export function createWebSockets(app: App, engine: Engine) {
     socket.on('error', () => socket.terminate())
     socket.once('close', (code, reason) => {
       clearInterval(ping)
+      connections.delete(connection)
       void closed(code, String(reason))
     })
   })
@@ -137,6 +142,10 @@ export function createWebSockets(app: App, engine: Engine) {
       return sockets.clients.size
     },
     async close(graceMs: number) {
+      // Every subscription has been ended by now; its last item is still on its way.
+      const told = Date.now() + lastItemMs
+      while ([...connections].some((each) => each.subscriptions > 0) && Date.now() < told)
+        await new Promise((resolve) => setTimeout(resolve, 5))
       for (const client of sockets.clients) client.close(1001, 'SHUTTING_DOWN')
       const deadline = Date.now() + graceMs
       while (sockets.clients.size > 0 && Date.now() < deadline)
