@@ -4,6 +4,8 @@ import type { Viewer } from './domains/access/rules.ts'
 import { ensureFirstOwner } from './domains/access/sign-in/operations.ts'
 import { OpenCounts } from './domains/delivery/open-counts.ts'
 import { consoleChannel } from './domains/delivery/operations.ts'
+import { exposeHealth } from './domains/health/measures.ts'
+import { HealthMonitor, sampleEveryMs } from './domains/health/monitor.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
 import { sweepRuns } from './domains/runs/sweep.ts'
@@ -13,6 +15,7 @@ import type { Config } from './platform/config.ts'
 import type { Db } from './platform/database.ts'
 import type { Ids } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
+import { createMetrics, type Metrics } from './platform/metrics.ts'
 import { drainOutbox } from './platform/outbox.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
@@ -21,6 +24,7 @@ import { retentionChores } from './retention.ts'
 import { handleAuditExport } from './transports/audit-export.ts'
 import { createAuth } from './transports/auth.ts'
 import { handleSessionExport } from './transports/exports.ts'
+import { handleHealth } from './transports/health.ts'
 import { openServer, type Server } from './transports/server.ts'
 
 export interface AppOptions {
@@ -32,6 +36,8 @@ export interface AppOptions {
   log: Logger
   /** Tests with a controlled clock sweep by hand. Default: chores run by themselves. */
   automaticSweeps?: boolean
+  /** Where the data is, in words, for health to say. */
+  databaseNotice?: string
 }
 
 /** Serves a request, or says that it is not its own. `address` is the client's. */
@@ -48,6 +54,8 @@ export interface App extends Platform {
   inbox: OpenCounts
   openWatches: OpenWatches
   sweeper: Sweeper
+  health: HealthMonitor
+  metrics: Metrics
   /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
   endpoints: Endpoint[]
   /** The path of the one-time sign-in link, while nobody has signed up as the first owner. */
@@ -98,8 +106,21 @@ export async function createApp(options: AppOptions): Promise<App> {
     { name: 'outbox', everyMs: 1_000, run: () => drainOutbox(platform, { console: consoleChannel }, log) },
     { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
     ...retentionChores(platform),
+    { name: 'health', everyMs: sampleEveryMs, run: () => health.tick() },
   ]
   const sweeper = startSweeper(chores, log, { automatic: options.automaticSweeps ?? true })
+  const health = new HealthMonitor(
+    platform,
+    {
+      streams: { sessions, projects, signals, inbox },
+      positions: (most) => sessions.positions(most),
+      sweeper,
+      databaseNotice: options.databaseNotice ?? null,
+    },
+    log,
+  )
+  const metrics = createMetrics()
+  exposeHealth(metrics, health)
 
   const auth = await createAuth(platform, config, log)
   const firstOwner = await ensureFirstOwner(platform, config.bootstrapToken)
@@ -115,10 +136,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     inbox,
     openWatches,
     sweeper,
+    health,
+    metrics,
     endpoints: [
       (request, address) => auth.handle(request, address),
       async (request) => handleAuditExport(platform, await app.authenticate(request.headers), request),
       (request) => handleSessionExport(request, app),
+      (request) => handleHealth(request, app),
     ],
     firstOwnerPath: firstOwner?.path ?? null,
     refreshViewers: (viewers) => refreshViewers(platform, viewers),
@@ -137,6 +161,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       return { url }
     },
     async close() {
+      health.close()
       await sweeper.close()
       inbox.close()
       await Promise.all([sessions.close(), projects.close(), signals.close()])

@@ -13,8 +13,8 @@ import { type Postgres, startPostgres } from './platform/postgres/supervisor.ts'
 
 /** Where the data is, for start and health to say. */
 function describe(postgres: Postgres | null, config: Config): string {
-  if (!postgres) return `Database: ${new URL(config.databaseUrl ?? '').host || 'DATABASE_URL'} (DATABASE_URL)`
-  return `Database: embedded PostgreSQL ${postgres.major}${postgres.notice ? `; ${postgres.notice}` : ''}`
+  if (!postgres) return `${new URL(config.databaseUrl ?? '').host || 'DATABASE_URL'} (DATABASE_URL)`
+  return `embedded PostgreSQL ${postgres.major}${postgres.notice ? `; ${postgres.notice}` : ''}`
 }
 
 /** What a person can act on is one line; anything else keeps its stack. */
@@ -50,7 +50,16 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   if (applied.length > 0) log.info({ applied }, 'migrations applied')
   const db = openDatabase(databaseUrl)
   lifecycle.opened('database connections', () => db.$disconnect())
-  const app = await createApp({ db, databaseUrl, config, clock: systemClock, ids: systemIds, log })
+  const databaseNotice = describe(postgres, config)
+  const app = await createApp({
+    db,
+    databaseUrl,
+    config,
+    clock: systemClock,
+    ids: systemIds,
+    log,
+    databaseNotice,
+  })
   lifecycle.opened('server', () => app.close(), 12_000)
   const { url } = await app.listen(config.port, config.host)
   directory.announce(url)
@@ -58,7 +67,7 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   const signIn = app.firstOwnerPath
     ? `Become its first owner, once, within 24 hours: ${origin}${app.firstOwnerPath}\n`
     : ''
-  process.stdout.write(`${describe(postgres, config)}\nWheelhouse is ready at ${origin}\n${signIn}`)
+  process.stdout.write(`Database: ${databaseNotice}\nWheelhouse is ready at ${origin}\n${signIn}`)
 }
 
 async function main(): Promise<void> {

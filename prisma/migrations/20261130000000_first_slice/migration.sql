@@ -634,6 +634,7 @@ CREATE UNIQUE INDEX "inbox_items_one_of_run" ON "inbox_items" ("project_id", "ru
 
 ALTER TABLE "outbox" ADD CONSTRAINT "outbox_state" CHECK ("state" IN ('QUEUED', 'SENT', 'DEAD') AND ("state" = 'SENT') = ("sent_at" IS NOT NULL));
 CREATE INDEX "outbox_due" ON "outbox" ("due_at") WHERE "state" = 'QUEUED';
+CREATE INDEX "outbox_dead" ON "outbox" ("project_id") WHERE "state" = 'DEAD';
 
 -- Append-only: nothing updates these rows, and only a purge (of a deleted session, or of retention), which marks its
 -- own transaction, deletes them.

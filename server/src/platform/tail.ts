@@ -38,6 +38,8 @@ export class Tail<Item, Cursor> {
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout
   #closed = false
+  #deliveries = 0
+  #overflows = 0
 
   constructor(options: TailOptions<Item, Cursor>) {
     this.#options = options
@@ -53,6 +55,16 @@ export class Tail<Item, Cursor> {
     let count = 0
     for (const topic of this.#topics.values()) count += topic.watches.size
     return count
+  }
+
+  /** Since the start: live items queued for watches, and watches that were too slow for them. */
+  get counts(): { deliveries: number; overflows: number } {
+    return { deliveries: this.#deliveries, overflows: this.#overflows }
+  }
+
+  /** Where the tail stands in some of its topics, at most `most`. */
+  positions(most: number): { key: string; cursor: Cursor }[] {
+    return [...this.#topics].slice(0, most).map(([key, { cursor }]) => ({ key, cursor }))
   }
 
   *all(): Generator<Watch<Item, Cursor>> {
@@ -129,7 +141,13 @@ export class Tail<Item, Cursor> {
       return
     }
     topic.cursor = news.cursor
-    if (news.items.length > 0) for (const watch of topic.watches) watch.push(news.items)
+    if (news.items.length > 0) {
+      for (const watch of topic.watches) {
+        const queued = watch.push(news.items)
+        if (queued === null) this.#overflows += 1
+        else this.#deliveries += queued
+      }
+    }
     if (news.more) this.#dirty.add(key)
     else if (news.soon) setTimeout(() => this.poke(key), soonMs).unref()
   }

@@ -110,9 +110,13 @@ export class Watch<Item, Cursor> {
     return null
   }
 
-  /** Live items, in order. Those the replay has delivered, or the filter drops, are passed over. */
-  push(items: readonly Item[]): void {
-    if (!this.#live || this.#end) return
+  /**
+   * Live items, in order. Those the replay has delivered, or the filter drops, are passed over. Gives how many were
+   * queued; null when the queue was full, which ends the watch.
+   */
+  push(items: readonly Item[]): number | null {
+    if (!this.#live || this.#end) return 0
+    let queued = 0
     const { stream, accepts, queueSize, endsAt } = this.#options
     const idle = this.#queue.length === 0
     for (const item of items) {
@@ -121,9 +125,10 @@ export class Watch<Item, Cursor> {
       if (accepts(item)) {
         if (this.#queue.length >= queueSize) {
           this.end('OVERFLOW')
-          return
+          return null
         }
         this.#queue.push(item)
+        queued += 1
       }
       this.#scanned = cursor
       const reason = endsAt?.(item)
@@ -134,6 +139,7 @@ export class Watch<Item, Cursor> {
     }
     if (idle && this.#queue.length === 0 && !this.#end) this.#delivered = this.#scanned
     else this.#wakeReader?.()
+    return queued
   }
 
   /**

@@ -9,9 +9,8 @@ import { createLoaders } from '../graphql/loaders.ts'
 import { errorOf } from '../graphql/problems.ts'
 import { schema } from '../graphql/schema.ts'
 import { Refusal } from '../platform/refusal.ts'
-
-export const apiVersion = 1
-export const minimumClient = 1
+import { apiVersion, minimumClient } from '../platform/version.ts'
+import { countRequests } from './request-metrics.ts'
 
 /** What a client that sends a version must send: a number in the supported range. */
 export function checkVersion(version: string | null): Refusal | null {
@@ -81,7 +80,7 @@ export function createEngine(app: App) {
     maskedErrors: {
       maskError: (error) => maskError(app, error, randomUUID()),
     },
-    plugins: [armor()],
+    plugins: [armor(), countRequests(app.metrics)],
   })
 }
 

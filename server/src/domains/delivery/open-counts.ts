@@ -1,3 +1,4 @@
+import { Latest } from '../../platform/latest.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Platform } from '../../platform/transaction.ts'
 import { readOpen } from './operations.ts'
@@ -121,63 +122,25 @@ export class OpenCounts {
   }
 }
 
-/** One reader: the count now, and again whenever the open items change, until it is ended. Only the newest is kept. */
-export class OpenCount implements AsyncIterableIterator<number> {
+/** One reader: the count now, and again whenever the open items change, until it is ended. */
+export class OpenCount extends Latest<number> {
   readonly #sees: (reader: OpenCount, sight: Sight | null) => void
-  readonly #onEnd: (() => void)[] = []
-  #pending: Seen | null = null
   #told: Seen | null = null
-  #ended = false
-  #wake: (() => void) | null = null
 
   constructor(sees: (reader: OpenCount, sight: Sight | null) => void) {
+    super()
     this.#sees = sees
+    this.onEnd(() => sees(this, null))
   }
 
   /** From now on it counts what this sight covers. */
   look(sight: Sight): void {
-    if (!this.#ended) this.#sees(this, sight)
+    this.#sees(this, sight)
   }
 
   tell(seen: Seen): void {
-    this.#pending = seen
-    this.#wake?.()
-  }
-
-  onEnd(call: () => void): void {
-    if (this.#ended) call()
-    else this.#onEnd.push(call)
-  }
-
-  end(): void {
-    if (this.#ended) return
-    this.#ended = true
-    this.#sees(this, null)
-    for (const each of this.#onEnd) each()
-    this.#wake?.()
-  }
-
-  async next(): Promise<IteratorResult<number, undefined>> {
-    while (!this.#ended) {
-      const seen = this.#pending
-      if (seen && (seen.open !== this.#told?.open || seen.mark !== this.#told.mark)) {
-        this.#told = seen
-        return { done: false, value: seen.open }
-      }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    return { done: true, value: undefined }
-  }
-
-  /** The reader leaves, also while `next` is waiting. */
-  async return(): Promise<IteratorResult<number, undefined>> {
-    this.end()
-    return { done: true, value: undefined }
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this
+    if (seen.open === this.#told?.open && seen.mark === this.#told.mark) return
+    this.#told = seen
+    this.offer(seen.open)
   }
 }
