@@ -7,13 +7,7 @@ export const graphql = initGraphQLTada<{
   scalars: { DateTime: string; JSON: unknown }
 }>()
 
-export {
-  type FragmentOf,
-  type ResultOf,
-  readFragment,
-  type TadaDocumentNode,
-  type VariablesOf,
-} from 'gql.tada'
+export { type FragmentOf, type ResultOf, readFragment, type VariablesOf } from 'gql.tada'
 
 /** What every refusal carries; spread it into each mutation's result: `... ProblemFields`. */
 export const ProblemFields = graphql(`

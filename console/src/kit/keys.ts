@@ -47,6 +47,7 @@ function onKeyDown(event: KeyboardEvent): void {
   const key = pressed(event)
   if (/^(shift|control|alt|meta)$/.test(event.key.toLowerCase())) return
   const typing = isTyping(event.target)
+  if (typing && key === 'escape' && event.target instanceof HTMLElement) event.target.blur()
   if (typing && !key.startsWith('mod+')) return
   // A dialog on top owns the keyboard; only ⌘-commands pass.
   if (!key.startsWith('mod+') && document.querySelector('[aria-modal="true"]')) return

@@ -42,10 +42,8 @@ export const en = {
     update: 'Update “{{name}}”',
     name: 'Name',
     shared: 'Shared with everybody in the project',
-    mine: 'Only mine',
     sharedShort: 'shared',
     remove: 'Delete view {{name}}',
-    saved: 'View saved',
     link: 'Copy link',
     linkCopied: 'Link copied',
   },
@@ -72,7 +70,6 @@ export const en = {
     },
   },
   table: {
-    rows: 'Rows',
     next: 'Next row',
     previous: 'Previous row',
     open: 'Open the row',

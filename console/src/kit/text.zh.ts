@@ -45,10 +45,8 @@ export const zh: SameKeys<typeof en> = {
     update: '更新“{{name}}”',
     name: '名称',
     shared: '与项目中所有人共享',
-    mine: '仅自己可见',
     sharedShort: '共享',
     remove: '删除视图 {{name}}',
-    saved: '视图已保存',
     link: '复制链接',
     linkCopied: '链接已复制',
   },
@@ -75,7 +73,6 @@ export const zh: SameKeys<typeof en> = {
     },
   },
   table: {
-    rows: '行',
     next: '下一行',
     previous: '上一行',
     open: '打开该行',

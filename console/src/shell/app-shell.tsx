@@ -64,6 +64,8 @@ function Frame() {
       () => [
         { keys: 'mod+k', label: t('keys.palette'), run: () => setPalette(true) },
         { keys: '?', label: t('keys.sheet'), run: () => setSheet(true) },
+        // Fields and dialogs answer it themselves; a page that has something to close binds it too.
+        { keys: 'escape', label: t('keys.escape'), run: () => {} },
       ],
       [t],
     ),

@@ -76,7 +76,7 @@ export function Crumbs({ project, projects, canCreate }: CrumbsProps) {
       {section && (
         <li>
           {title && project && section === 'sessions' ? (
-            <Link to="/p/$slug/sessions" params={project}>
+            <Link to="/p/$slug/sessions" params={project} activeOptions={{ exact: true }}>
               {name}
             </Link>
           ) : (

@@ -46,11 +46,9 @@ export const en = {
     sheet: 'This sheet',
     filter: 'Filter the list',
     escape: 'Close, leave the field',
-    lists: 'In lists',
     next: 'Next',
     previous: 'Previous',
     open: 'Open',
-    select: 'Select',
   },
   preferences: {
     label: 'Settings of this browser',

@@ -49,11 +49,9 @@ export const zh: SameKeys<typeof en> = {
     sheet: '此表',
     filter: '筛选列表',
     escape: '关闭,离开输入框',
-    lists: '列表中',
     next: '下一个',
     previous: '上一个',
     open: '打开',
-    select: '选择',
   },
   preferences: {
     label: '此浏览器的设置',

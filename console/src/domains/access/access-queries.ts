@@ -115,5 +115,3 @@ export const RevokeGrant = graphql(
 export type PrincipalRow = ResultOf<typeof PrincipalFields>
 export type TokenRow = ResultOf<typeof TokenFields>
 export type GrantRow = ResultOf<typeof GrantFields>
-export type CapabilityRow = ResultOf<typeof Capabilities>['capabilities'][number]
-export type ProjectRow = ResultOf<typeof GrantableProjects>['projects']['nodes'][number]

@@ -157,9 +157,6 @@ export const en = {
       own: 'Granted to {{name}}',
       token: 'Narrowed by the token',
       nothing: 'not granted',
-      unrestricted: 'not narrowed',
-      inProject: 'In',
-      anywhere: 'any project',
       onlyHeld: 'Only what it has',
     },
     kinds: {

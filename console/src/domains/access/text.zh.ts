@@ -157,9 +157,6 @@ export const zh: SameKeys<typeof en> = {
       own: '授予 {{name}}',
       token: '令牌收窄为',
       nothing: '未授予',
-      unrestricted: '未收窄',
-      inProject: '项目',
-      anywhere: '任意项目',
       onlyHeld: '仅显示拥有的',
     },
     kinds: {
