@@ -5,6 +5,7 @@ import { problemOf } from '../../data/outcome.ts'
 import { EmptyState, FailedState } from '../../kit/empty-state.tsx'
 import { useCrumb } from '../../shell/crumbs.tsx'
 import { AppPending } from '../../shell/pending.tsx'
+import { useProject } from '../../shell/viewer.ts'
 import { typesOf } from './event-groups.ts'
 import { EventPanel } from './event-panel.tsx'
 import type { SessionSearch } from './search.ts'
@@ -13,7 +14,7 @@ import { type DialogName, SessionDialogs } from './session-dialogs.tsx'
 import { SessionHead } from './session-head.tsx'
 import { createSessionJournal, type SessionJournal } from './session-journal.ts'
 import './session-page.css'
-import { changesRecord, type SessionView, throttled, useSession } from './session-query.ts'
+import { changesRecord, type SessionView, throttled, useReopened, useSession } from './session-query.ts'
 import { sessionText } from './text.ts'
 import { TimelineColumn } from './timeline-column.tsx'
 import { TranscriptColumn } from './transcript-column.tsx'
@@ -28,6 +29,7 @@ export function SessionPage() {
 
 function OneSession({ id }: { id: string }) {
   const t = sessionText.useText()
+  const project = useProject()
   const search = useSearch({ from })
   const navigate = useNavigate({ from: '/p/$slug/sessions/$sessionId' })
   const { session, error, fetching, reread } = useSession(id)
@@ -40,6 +42,7 @@ function OneSession({ id }: { id: string }) {
     [navigate],
   )
   useFollowAgain(journal, session?.state)
+  useReopened(session, project.id, reread)
   const onChanged = useCallback(() => reread.current(), [reread])
   const onDeleted = useCallback(() => void navigate({ to: '/p/$slug/sessions', search: {} }), [navigate])
   if (session === undefined) {

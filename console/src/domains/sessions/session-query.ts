@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import { useQuery } from 'urql'
 import { graphql, type ResultOf } from '../../data/graphql.ts'
 import { onReconnected } from '../../data/live.ts'
+import { watch } from '../../data/watch.ts'
 import { ApprovalFields, type SessionEvent } from './session-event.ts'
 
 /** A run as the transcript, the header and the details show it. */
@@ -70,6 +71,30 @@ export function useSession(id: string) {
   reread.current = () => execute({ requestPolicy: 'network-only' })
   useEffect(() => onReconnected(() => reread.current()), [])
   return { session: data?.session ?? undefined, error, fetching, reread }
+}
+
+const SessionOpened = graphql(`
+  subscription SessionOpened($projectId: ID!, $sessionId: ID!) {
+    projectEvents(projectId: $projectId, filter: { types: [SESSION_OPENED SESSION_DELETED], sessionIds: [$sessionId] }) {
+      __typename
+      ... on ProjectEvent { id cursor type }
+    }
+  }
+`)
+
+/** A closed session's own watch has ended: that somebody opens it again is told by the project's. */
+export function useReopened(
+  session: SessionView | undefined,
+  projectId: string,
+  reread: { current: () => void },
+): void {
+  const closed = session?.state === 'CLOSED' ? session.id : undefined
+  useEffect(() => {
+    if (closed === undefined) return
+    return watch(SessionOpened, () => ({ projectId, sessionId: closed }), {
+      next: () => reread.current(),
+    })
+  }, [closed, projectId, reread])
 }
 
 const streamed: ReadonlySet<SessionEvent['type']> = new Set([
