@@ -8,7 +8,11 @@ module.exports = {
       severity: 'error',
       from: { path: '/rules[.]ts$' },
       to: {
-        pathNot: ['/rules[.]ts$', '^server/src/platform/(refusal|ids|strict-json|text)\\.ts$', '/words[.]ts$'],
+        pathNot: [
+          '/rules[.]ts$',
+          '^server/src/platform/(refusal|ids|strict-json|text)\\.ts$',
+          '/words[.]ts$',
+        ],
         dependencyTypesNot: ['type-only'],
       },
     },
