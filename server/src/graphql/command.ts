@@ -3,7 +3,6 @@ import type { Capability, Scope } from '../domains/access/rules.ts'
 import type { Call } from '../platform/idempotency.ts'
 import { digestOf } from '../platform/idempotency.ts'
 import { Refusal } from '../platform/refusal.ts'
-import { textIssues } from '../platform/text.ts'
 import { type BuilderTypes, builder } from './builder.ts'
 import { type Context, permit, viewerOf } from './context.ts'
 import { type Fields, inputObject, type Parsed, parse } from './fields.ts'
@@ -71,8 +70,6 @@ async function answer<F extends Fields, Success extends object>(
   context: Context,
 ): Promise<Success> {
   const viewer = viewerOf(context)
-  const issues = textIssues(raw)
-  if (issues.length > 0) throw new Refusal('INVALID_INPUT', 'The input is not valid.', { issues })
   const input = parse(schema, raw)
   if (spec.permission) {
     const { capability, scope, sight } = spec.permission

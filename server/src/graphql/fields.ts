@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { decodeId, type NodeRef, type NodeType, type Ref } from '../platform/ids.ts'
 import type { Json } from '../platform/journal.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { jsonFlaw } from '../platform/strict-json.ts'
 import { type BuilderTypes, builder } from './builder.ts'
 
 type InputBuilder = Parameters<NonNullable<Parameters<typeof builder.inputType>[1]>['fields']>[0]
@@ -55,6 +56,22 @@ const wellFormedId = z.string().refine((text) => decodeId(text) !== null, {
 export const isMissing = (error: z.ZodError) =>
   error.issues.some((issue) => (issue as { params?: Record<symbol, unknown> }).params?.[malformedId])
 
+/** A text that can be kept as it is. */
+const storable = z.string().refine((text) => jsonFlaw(text) === null, {
+  message: 'holds a NUL or a lone surrogate',
+  abort: true,
+})
+
+/** Strict JSON, at most 64 deep below the field. */
+const strictJson = z.any().superRefine((value, check) => {
+  const flaw = jsonFlaw(value)
+  if (flaw) check.addIssue({ code: 'custom', message: flaw.message, path: flaw.path })
+})
+
+/** A list whose length is looked at before its items: a million of them cost no more than being counted. */
+const bounded = <T>(item: z.ZodType<T>, [min, max]: [number, number]): z.ZodType<T[]> =>
+  z.array(z.unknown()).min(min).max(max).pipe(z.array(item)) as unknown as z.ZodType<T[]>
+
 interface TextOptions {
   min?: number
   max: number
@@ -68,9 +85,7 @@ interface TextOptions {
 
 /** Characters are Unicode code points; `min` counts after trimming. */
 function textSchema(options: TextOptions) {
-  let schema: z.ZodType<string> = z
-    .string()
-    .transform((text) => (options.trim === false ? text : text.trim()))
+  let schema: z.ZodType<string> = storable.transform((text) => (options.trim === false ? text : text.trim()))
   schema = schema.refine(
     (text) => [...text].length <= options.max,
     `must be at most ${options.max} characters`,
@@ -85,6 +100,16 @@ function textSchema(options: TextOptions) {
   if (options.check) schema = schema.refine(options.check, options.hint ?? 'is not valid')
   return schema
 }
+
+const jsonField = <R extends boolean>(
+  description: string,
+  required: R,
+  schema: z.ZodType,
+): Field<Maybe<Json, R>> => ({
+  declare: (t) =>
+    t.field({ type: 'JSON', required, description }) as unknown as InputFieldRef<BuilderTypes, unknown>,
+  schema: (required ? schema : schema.optional()) as z.ZodType<Maybe<Json, R>>,
+})
 
 /** The vocabulary of inputs. Each says its limits in the description, so the schema documents them. */
 export const input = {
@@ -102,7 +127,7 @@ export const input = {
     ),
   /** A secret: never trimmed, never echoed. */
   secret: <R extends boolean = false>(description: string, required = false as R) =>
-    field<string, R>('String', required, description, z.string().max(512)),
+    field<string, R>('String', required, description, storable.max(512)),
   int: <R extends boolean = false>(description: string, range: [number, number], required = false as R) =>
     field<number, R>(
       'Int',
@@ -114,12 +139,12 @@ export const input = {
     field<boolean, R>('Boolean', required, description, z.boolean()),
   date: <R extends boolean = false>(description: string, required = false as R) =>
     field<Date, R>('DateTime', required, description, z.date()),
-  json: <R extends boolean = false>(description: string, required = false as R): Field<Maybe<Json, R>> => ({
-    declare: (t) =>
-      t.field({ type: 'JSON', required, description }) as unknown as InputFieldRef<BuilderTypes, unknown>,
-    // JSON null is a value like any other, so only an absent field is "not given".
-    schema: (required ? z.any() : z.any().optional()) as z.ZodType<Maybe<Json, R>>,
-  }),
+  /** Strict JSON; JSON null is a value like any other, so only an absent field is "not given". */
+  json: <R extends boolean = false>(description: string, required = false as R) =>
+    jsonField(description, required, strictJson),
+  /** JSON whose flaws the operation names by a code of their own. */
+  payload: <R extends boolean = false>(description: string, required = false as R) =>
+    jsonField(description, required, z.any()),
   enum: <T extends string, R extends boolean = false>(
     ref: EnumRef<BuilderTypes, T>,
     description: string,
@@ -136,7 +161,7 @@ export const input = {
       [type],
       required,
       `${description} ${range[0]} to ${range[1]} of them.`,
-      z.array(of.schema).min(range[0]).max(range[1]),
+      bounded(of.schema, range),
     ),
   object: <F extends Fields, R extends boolean = false>(
     object: InputObject<F>,
@@ -153,7 +178,7 @@ export const input = {
       [object.ref],
       required,
       `${description} ${range[0]} to ${range[1]} of them.`,
-      z.array(object.schema).min(range[0]).max(range[1]),
+      bounded(object.schema, range),
     ),
   /** Makes a retry safe. At most 128 bytes, per principal and operation, kept for at least 24 hours. */
   key: () =>
@@ -161,8 +186,7 @@ export const input = {
       'String',
       false,
       'Makes a retry safe: the same key with the same input gives the first success again; with another input IDEMPOTENCY_CONFLICT. A refusal is not remembered. At most 128 bytes, kept 24 hours at least.',
-      z
-        .string()
+      storable
         .min(1, 'must not be empty')
         .refine((key) => Buffer.byteLength(key) <= 128, 'must be at most 128 bytes'),
     ),
@@ -183,12 +207,16 @@ export function inputObject<F extends Fields>(name: string, description: string,
   return { ref: ref as never, schema: z.object(shape) as unknown as z.ZodType<Parsed<F>> }
 }
 
-/** Checks a value against its fields. */
+const mostIssues = 20
+
+/** Checks a value against its fields. Names the first 20 things that are wrong with it. */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   if (isMissing(result.error)) throw new Refusal('NOT_FOUND', 'There is nothing here that you can see.')
   throw new Refusal('INVALID_INPUT', 'The input is not valid.', {
-    issues: result.error.issues.map((issue) => ({ path: issue.path.map(String), message: issue.message })),
+    issues: result.error.issues
+      .slice(0, mostIssues)
+      .map((issue) => ({ path: issue.path.map(String), message: issue.message })),
   })
 }

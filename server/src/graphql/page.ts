@@ -54,8 +54,14 @@ export const isTimeKey = (key: unknown[]): key is TimeKey =>
   key.length === 2 &&
   typeof key[0] === 'string' &&
   instant.test(key[0]) &&
+  Date.parse(key[0]) >= 0 &&
   typeof key[1] === 'string' &&
   uuid.test(key[1])
+
+/** The sort key of what is numbered within its session. */
+export type NumberKey = [number: number]
+export const isNumberKey = (key: unknown[]): key is NumberKey =>
+  key.length === 1 && Number.isInteger(key[0]) && Math.abs(Number(key[0])) < 2 ** 31
 
 /** Turns `first + 1` rows into a connection. */
 export function connectionOf<Row extends object>(

@@ -6,9 +6,10 @@ import type { App } from '../app.ts'
 import type { Viewer } from '../domains/access/rules.ts'
 import type { Context } from '../graphql/context.ts'
 import { createLoaders } from '../graphql/loaders.ts'
+import { plainError } from '../graphql/plain-errors.ts'
 import { errorOf } from '../graphql/problems.ts'
 import { schema } from '../graphql/schema.ts'
-import { Refusal } from '../platform/refusal.ts'
+import { Refusal, refusalCodes } from '../platform/refusal.ts'
 import { apiVersion, minimumClient } from '../platform/version.ts'
 import { countRequests } from './request-metrics.ts'
 
@@ -27,6 +28,10 @@ export function createContext(app: App, viewer: Viewer | null): Context {
   return { app, viewer, loaders: createLoaders(app.db), requestId: randomUUID() }
 }
 
+/** Whether an error carries a code of ours already. */
+const ownCode = ({ extensions: { code } }: GraphQLError) =>
+  typeof code === 'string' && (Object.hasOwn(refusalCodes, code) || code === 'INTERNAL')
+
 /** A refusal keeps its code, GraphQL's own errors get one, everything else is hidden, logged, and shown with its id. */
 export function maskError(app: App, error: unknown, requestId: string): GraphQLError {
   const original = error instanceof GraphQLError ? error.originalError : error
@@ -40,8 +45,7 @@ export function maskError(app: App, error: unknown, requestId: string): GraphQLE
     })
   }
   if (error instanceof GraphQLError && (!original || original instanceof GraphQLError)) {
-    if (error.extensions.code === undefined) error.extensions.code = 'GRAPHQL_INVALID'
-    return error
+    return ownCode(error) ? error : plainError(error)
   }
   app.log.error({ err: original, requestId }, 'an operation failed in a way that nobody foresaw')
   return new GraphQLError(`Something went wrong here. It was logged under ${requestId}.`, {
@@ -60,6 +64,14 @@ const armor = () =>
     costLimit: { enabled: false },
     blockFieldSuggestion: { enabled: false },
   }) as Plugin
+
+/** Errors of parsing and validation, which are not masked, get their code and lose the values that they repeat. */
+const plainErrors = (): Plugin => ({
+  onExecutionResult({ result, setResult }) {
+    if (!result || Symbol.asyncIterator in result || Array.isArray(result)) return
+    if (result.errors) setResult({ ...result, errors: result.errors.map(coded) })
+  },
+})
 
 export interface ServerContext {
   viewer: Viewer | null
@@ -80,7 +92,7 @@ export function createEngine(app: App) {
     maskedErrors: {
       maskError: (error) => maskError(app, error, randomUUID()),
     },
-    plugins: [armor(), countRequests(app.metrics)],
+    plugins: [armor(), countRequests(app.metrics), plainErrors()],
   })
 }
 
@@ -141,6 +153,5 @@ const bad = (message: string) => new GraphQLError(message, { extensions: { code:
 /** GraphQL's own error, with a code. */
 export function coded(error: unknown): GraphQLError {
   if (!(error instanceof GraphQLError)) return bad('The operation can’t be read.')
-  if (error.extensions.code === undefined) error.extensions.code = 'GRAPHQL_INVALID'
-  return error
+  return ownCode(error) ? error : plainError(error)
 }

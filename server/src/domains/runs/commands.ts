@@ -159,7 +159,7 @@ command('startRun', {
 
 const RunEventInput = inputObject('RunEventInput', 'An event that a runtime writes.', {
   type: input.text('TOOL_CALL, TOOL_RESULT, ANSWER_DELTA, REASONING_DELTA or INFO.', { max: 64 }, true),
-  payload: input.json(
+  payload: input.payload(
     'A strict JSON object. Deltas carry `text`; tool events carry `tool`, `callId`, `summary`, results `ok`.',
     true,
   ),

@@ -3,7 +3,7 @@ import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
 import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
 import { type Context, viewerOf } from '../../graphql/context.ts'
 import { found, refOf } from '../../graphql/found.ts'
-import { connectionOf, pageRequest } from '../../graphql/page.ts'
+import { connectionOf, isNumberKey, pageRequest } from '../../graphql/page.ts'
 import type { NodeRef, Ref } from '../../platform/ids.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
@@ -257,7 +257,6 @@ builder.objectField(MessageRef, 'run', (t) =>
 )
 
 const RunConnection = connectionType('Run', RunRef)
-const isNumber = (key: unknown[]): key is [number] => key.length === 1 && Number.isSafeInteger(key[0])
 
 const RunRecovery = builder
   .objectRef<{ runId: string; status: 'ALIVE' | 'ENDED' | 'LOST' | 'UNKNOWN'; run: RunRow | null }>(
@@ -318,7 +317,7 @@ builder.objectFields(SessionRef, (t) => ({
     args: forwardArgs,
     complexity: pageCost,
     resolve: async (session, args, context) => {
-      const request = pageRequest(args, isNumber)
+      const request = pageRequest(args, isNumberKey)
       const rows = await listRuns(context.app.db, session, request.first, request.after?.[0] ?? null)
       return connectionOf(rows, request, (row) => [row.number])
     },

@@ -4,7 +4,15 @@ import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.
 import { type Context, permit, viewerOf } from '../../graphql/context.ts'
 import { input, inputObject, parse } from '../../graphql/fields.ts'
 import { found, refOf } from '../../graphql/found.ts'
-import { connectionOf, isTimeKey, maxPage, pageRequest, readCursor, writeCursor } from '../../graphql/page.ts'
+import {
+  connectionOf,
+  isNumberKey,
+  isTimeKey,
+  maxPage,
+  pageRequest,
+  readCursor,
+  writeCursor,
+} from '../../graphql/page.ts'
 import type { NodeRef, Ref } from '../../platform/ids.ts'
 import { invalid, Refusal } from '../../platform/refusal.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
@@ -156,8 +164,6 @@ builder.node(SessionRef, {
   }),
 })
 
-const isSequence = (key: unknown[]): key is [number] => key.length === 1 && Number.isSafeInteger(key[0])
-
 interface BothWays {
   first?: number | null | undefined
   after?: string | null | undefined
@@ -169,8 +175,8 @@ async function readMessages(context: Context, session: SessionRow, args: BothWay
   const take = (backwards ? args.last : args.first) ?? 20
   if (take < 1 || take > maxPage) throw invalid(backwards ? 'last' : 'first', `must be 1 to ${maxPage}`)
   if (backwards && args.first != null) throw invalid('first', 'give either `first` or `last`')
-  const after = args.after == null ? undefined : readCursor(args.after, isSequence, 'after')[0]
-  const before = args.before == null ? undefined : readCursor(args.before, isSequence, 'before')[0]
+  const after = args.after == null ? undefined : readCursor(args.after, isNumberKey, 'after')[0]
+  const before = args.before == null ? undefined : readCursor(args.before, isNumberKey, 'before')[0]
   return listMessages(context.app.db, session, { take, after, before, newestFirst: backwards })
 }
 

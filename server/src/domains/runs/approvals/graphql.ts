@@ -151,7 +151,7 @@ command('requestApproval', {
     runToken,
     kind: input.enum(ApprovalKindRef, 'TOOL, PLAN or QUESTION; HANDOFF asks are the server’s own.', true),
     title: input.text('The ask in a line.', { max: 200 }, true),
-    payload: input.json('What it is about, as strict JSON.', true),
+    payload: input.payload('What it is about, as strict JSON.', true),
     options: input.list(
       input.text('', { max: 200 }, true),
       'String',
