@@ -1,4 +1,9 @@
-import { loadProjectEvent, readFeed } from '@wheelhouse/server/domains/projects/feed/operations'
+import {
+  loadProjectEvent,
+  openProjectTail,
+  readFeed,
+  watchProject,
+} from '@wheelhouse/server/domains/projects/feed/operations'
 import { updateProjectLimits } from '@wheelhouse/server/domains/projects/operations'
 import { feedRetention } from '@wheelhouse/server/domains/projects/retention/operations'
 import {
@@ -6,10 +11,16 @@ import {
   noteLife,
   unheardSignals,
 } from '@wheelhouse/server/domains/runs/runtimes/operations'
-import { readEvents } from '@wheelhouse/server/domains/sessions/journal/operations'
+import {
+  openSessionTail,
+  readEvents,
+  watchSession,
+} from '@wheelhouse/server/domains/sessions/journal/operations'
 import { journalRetention } from '@wheelhouse/server/domains/sessions/retention/operations'
 import { transactOnce } from '@wheelhouse/server/platform/idempotency'
 import type { Ref } from '@wheelhouse/server/platform/ids'
+import { createLogger } from '@wheelhouse/server/platform/logger'
+import { iterate, type Watch } from '@wheelhouse/server/platform/watch'
 import { retentionChores } from '@wheelhouse/server/retention'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Story, startStory } from '../kit/agent.ts'
@@ -128,6 +139,73 @@ describe('the journal of a session', () => {
       Array.from({ length: latest - earliest + 1 }, (_, index) => earliest + index),
     )
     expect(earliest).toBeGreaterThan(1)
+  })
+})
+
+/** The same database, where `purge` happens once, just before the first read of a page of events. */
+function purgedBefore(read: string, purge: () => Promise<unknown>): Story['platform'] {
+  let due = true
+  const db = given.db.$extends({
+    query: {
+      async $queryRaw({ args, query }) {
+        if (due && args.sql.includes(read)) {
+          due = false
+          await purge()
+        }
+        return query(args)
+      },
+    },
+  })
+  return { ...given.platform, db: db as unknown as Story['db'] }
+}
+
+describe('case 06: a replay that meets a purge', () => {
+  const log = createLogger('silent')
+  async function firstOf<Item, Cursor>(watch: Watch<Item, Cursor>) {
+    try {
+      return await iterate(watch, (taken) => taken).next()
+    } finally {
+      watch.leave()
+    }
+  }
+
+  for (const types of [undefined, ['MESSAGE']]) {
+    test(`of a session’s journal says that there is a gap, ${types ? 'with' : 'without'} a filter`, async () => {
+      await keep(1)
+      const session = await given.session()
+      await given.completes(await given.running(session), 'Old.')
+      await later(2 * day)
+      await given.completes(await given.running(session), 'New.')
+      const platform = purgedBefore('FROM session_events e', journalRetention(given.platform))
+      const tail = openSessionTail(given.platform, log)
+      const watch = await watchSession(platform, tail, session, { after: 0, filter: { types } })
+      const { earliest } = await page(session)
+      expect(earliest).toBe(1)
+      expect((await firstOf(watch)).value).toMatchObject({ end: { reason: 'REPLAY_GAP', resumeAfter: 0 } })
+      expect((await page(session)).earliest).toBeGreaterThan(1)
+      await tail.close()
+    })
+  }
+
+  test('of a project’s feed says that there is a gap', async () => {
+    await keep(1)
+    await given.session('Old')
+    await later(2 * day)
+    const session = await given.session('New')
+    const bounds = () => readFeed(given.platform, given.projectId, { first: 500, filter: {} })
+    await eventually(async () => {
+      expect((await bounds()).events.map((event) => event.sessionId)).toContain(session.id)
+    })
+    const { cursor } = await readFeed(given.platform, given.projectId, { first: 1, filter: {} })
+    const platform = purgedBefore('FROM project_events', feedRetention(given.platform))
+    const tail = openProjectTail(given.platform, log)
+    const { watch } = await watchProject(platform, tail, given.projectId, {
+      after: cursor,
+      filter: {},
+      visible: 'all',
+    })
+    expect((await firstOf(watch)).value).toMatchObject({ end: { reason: 'REPLAY_GAP' } })
+    await tail.close()
   })
 })
 

@@ -66,9 +66,10 @@ export class HealthMonitor {
   readonly #trends = new Map<string, Point[]>()
   readonly #watches = new Set<Latest<HealthReport>>()
   #timer: NodeJS.Timeout | null = null
-  #sample: { sample: Sample; measuredAt: number } | null = null
+  #sample: { sample: Sample; measuredAt: number; probes: number } | null = null
   #measuring: Promise<Sample> | null = null
   #probe: { probe: Probe; measuredAt: number } | null = null
+  #probes = 0
   #keptAt = Number.NEGATIVE_INFINITY
   #stopping = false
 
@@ -175,9 +176,11 @@ export class HealthMonitor {
       at,
       vitals,
       latencyMs,
+      // The statistics count what was undone as well: the event of each probe.
       appendRate: rate(
         before?.sample.vitals?.appended,
         vitals?.appended,
+        this.#probes - (before?.probes ?? 0),
         measuredAt - (before?.measuredAt ?? 0),
       ),
       lag: read?.[1] ?? null,
@@ -194,12 +197,13 @@ export class HealthMonitor {
       memoryBytes: process.memoryUsage.rss(),
       databaseNotice,
     }
-    this.#sample = { sample, measuredAt }
+    this.#sample = { sample, measuredAt, probes: this.#probes }
     return sample
   }
 
   async #probeWhenDue(at: Date): Promise<void> {
     if (this.#probe?.probe.ms && performance.now() - this.#probe.measuredAt < probeEveryMs) return
+    this.#probes += 1
     const ms = await within(probe(this.#platform)).catch((error: unknown) => {
       if (!this.#stopping) this.#log.warn({ err: error }, 'the end-to-end probe failed')
       return null
@@ -225,8 +229,13 @@ export class HealthMonitor {
   }
 }
 
-/** Per second; null without two readings a while apart, and after the statistics were reset. */
-function rate(before: number | undefined, now: number | undefined, ms: number): number | null {
+/** Per second, without what was undone; null without two readings a while apart, and after the statistics were reset. */
+function rate(
+  before: number | undefined,
+  now: number | undefined,
+  undone: number,
+  ms: number,
+): number | null {
   if (before === undefined || now === undefined || ms < 500 || now < before) return null
-  return ((now - before) * 1_000) / ms
+  return (Math.max(0, now - before - undone) * 1_000) / ms
 }

@@ -79,14 +79,15 @@ export async function watchProject(
     stream: { cursorOf: positionOf, beyond: isBeyond },
     accepts,
     async replay(from, most) {
-      const floor = (await boundsOf(platform, projectId)).floor
-      if (isBeyond(floor, from))
-        return { items: [], scannedThrough: from, end: 'REPLAY_GAP', earliest: floor }
       // Taken before the read: whatever the tail had passed by then, the read sees.
       const tailAt = tail.position(projectId, from)
       const reached = isBeyond(tailAt, from) ? tailAt : from
       // Read whole and filtered here, so that the cursor moves with what was looked at.
       const { events } = await store.eventsBeyond(platform.db, projectId, from, Math.min(most, pageSize), {})
+      // Asked after the read: whatever retention removed before it, the floor tells.
+      const { floor } = await boundsOf(platform, projectId)
+      if (isBeyond(floor, from))
+        return { items: [], scannedThrough: from, end: 'REPLAY_GAP', earliest: floor }
       const lastEvent = events.at(-1)
       const accepted = events.filter(accepts)
       return {

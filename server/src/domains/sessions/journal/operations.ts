@@ -226,6 +226,13 @@ async function replay(
   const wanted = Math.min(most, pageLimits.first)
   const through = Math.min(start.closed ? start.latest : bounds.latest, from + pageLimits.scan)
   const items = await store.eventsBetween(platform.db, session, from, through, wanted, filter)
+  if (items[0]?.sequence !== from + 1) {
+    // The first may have been filtered out, or removed by retention since the bounds were read.
+    const now = await store.journalBounds(platform.db, session)
+    if (now && from < now.earliest - 1) {
+      return { items: [], scannedThrough: from, end: 'REPLAY_GAP' as const, earliest: now.earliest }
+    }
+  }
   const scannedThrough = items.length === wanted ? (items.at(-1)?.sequence ?? through) : through
   if (start.closed) {
     return {
