@@ -61,6 +61,7 @@ export async function lockRunRow(tx: Tx, ref: Ref): Promise<LockedRun | null> {
 
 export interface NewTurn {
   session: Ref
+  expectedGeneration: number | null
   runId: string
   routeId: string
   messageId: string
@@ -69,63 +70,58 @@ export interface NewTurn {
   authority: string
   text: string
   words: string
-  title: string | null
+  /** What a session that has no title of its own is called from now on, and the word that says so. */
+  title: string
+  untitled: string
   protocol: string
-  model: string | null
-  thinkingLevel: string | null
   runtimeId: string | null
   now: Date
   seenSince: Date
-  offerExpiresAt: Date
-  maxConcurrentRuns: number
   messagePayload: unknown
   routePayload: unknown
   offerPayload: unknown
 }
-export interface TurnResult {
-  cursor: number | null
-  tookRuntime: boolean
-  tookSlot: boolean
-  runtimeId: string | null
-}
-
-const isFree = (t: Pick<NewTurn, 'session' | 'runtimeId' | 'seenSince'>) => Prisma.sql`
-  project_id = ${t.session.projectId}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
-  AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs`
-
-/** Whether a runtime could take a turn now. */
-export async function hasFreeRuntime(tx: Tx, turn: NewTurn): Promise<boolean> {
-  const rows = await tx.$queryRaw<{ one: number }[]>(
-    Prisma.sql`SELECT 1 AS one FROM runtimes WHERE ${isFree(turn)} LIMIT 1`,
-  )
-  return rows.length > 0
+export interface TurnWritten {
+  cursor: number
+  runtimeId: string
 }
 
 /**
- * Everything a turn writes, in one statement: the runtime's slot (the connected one with the fewest live runs, or the
- * one asked for), the project's slot, route, message, run, its three events and the offer. What it could not take it
- * reports; the caller then rolls all of it back. The session is locked by the caller; runtime before project.
+ * Takes a turn, in one statement that writes all of it or nothing: the session's row (open, at the expected generation,
+ * with room for a run), then a slot of a runtime (the connected one with the fewest live runs, or the one asked for),
+ * then a slot of the project; then route, message, run, its three events and the offer. The rows are locked in that
+ * order, as everywhere. Null when something was not to be had; `rules.ts` says what.
  */
-export async function insertTurn(tx: Tx, t: NewTurn): Promise<TurnResult> {
+export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | null> {
   const p = t.session.projectId
-  const rows = await tx.$queryRaw<TurnResult[]>(Prisma.sql`
-    WITH free AS (
-      SELECT id FROM runtimes
-       WHERE ${isFree(t)}
-       ORDER BY live_runs, id LIMIT 1 FOR UPDATE
+  const rows = await db.$queryRaw<TurnWritten[]>(Prisma.sql`
+    WITH open AS MATERIALIZED (
+      SELECT s.project_id, s.id, s.model, s.thinking_level, p.max_concurrent_runs,
+             ${t.now}::timestamptz + make_interval(secs => p.offer_timeout_ms / 1000.0) AS expires_at
+        FROM sessions s JOIN projects p ON p.id = s.project_id
+       WHERE s.project_id = ${p}::uuid AND s.id = ${t.session.id}::uuid AND s.state = 'OPEN'
+         AND (${t.expectedGeneration}::int IS NULL OR s.generation = ${t.expectedGeneration}::int)
+         AND s.live_runs < p.max_live_runs_per_session
+         FOR UPDATE OF s
+    ), free AS MATERIALIZED (
+      SELECT r.id FROM runtimes r, open
+       WHERE r.project_id = open.project_id AND (${t.runtimeId}::uuid IS NULL OR r.id = ${t.runtimeId}::uuid)
+         AND r.state = 'CONNECTED' AND r.last_seen_at > ${t.seenSince}::timestamptz AND r.live_runs < r.max_concurrent_runs
+       ORDER BY r.live_runs, r.id LIMIT 1 FOR UPDATE OF r
+    ), slot AS MATERIALIZED (
+      SELECT l.project_id FROM project_load l, open, free
+       WHERE l.project_id = open.project_id AND l.live_runs < open.max_concurrent_runs FOR UPDATE OF l
     ), rt AS (
       UPDATE runtimes r SET live_runs = r.live_runs + 1, last_signal = r.last_signal + 1
-        FROM free WHERE r.project_id = ${p}::uuid AND r.id = free.id AND r.live_runs < r.max_concurrent_runs
-      RETURNING r.id, r.last_signal
-    ), slot AS (
-      UPDATE project_load l SET live_runs = l.live_runs + 1 FROM rt
-       WHERE l.project_id = ${p}::uuid AND l.live_runs < ${t.maxConcurrentRuns}::int RETURNING 1 AS one
+        FROM free, slot WHERE r.project_id = slot.project_id AND r.id = free.id RETURNING r.id, r.last_signal
+    ), load AS (
+      UPDATE project_load l SET live_runs = l.live_runs + 1 FROM slot WHERE l.project_id = slot.project_id
     ), s AS (
       UPDATE sessions s SET last_sequence = s.last_sequence + 3, run_count = s.run_count + 1, message_count = s.message_count + 1,
              live_runs = s.live_runs + 1, last_run_id = ${t.runId}::uuid, last_run_state = 'OFFERED',
-             last_activity_at = ${t.now}::timestamptz, title = coalesce(${t.title}, s.title)
-        FROM slot WHERE s.project_id = ${p}::uuid AND s.id = ${t.session.id}::uuid
-      RETURNING s.last_sequence - 3 AS base, s.run_count
+             last_activity_at = ${t.now}::timestamptz, title = CASE WHEN s.title = ${t.untitled} THEN ${t.title} ELSE s.title END
+        FROM open, rt WHERE s.project_id = open.project_id AND s.id = open.id
+      RETURNING s.last_sequence - 3 AS base, s.run_count, open.model, open.thinking_level, open.expires_at
     ), route AS (
       INSERT INTO route_decisions (project_id, id, session_id, run_id, target, relation, protocol, source, reasons, warnings, candidates, at)
       SELECT ${p}::uuid, ${t.routeId}::uuid, ${t.session.id}::uuid, ${t.runId}::uuid, 'AGENT', 'SIDE_CHAT', ${t.protocol}, 'DEFAULT',
@@ -138,28 +134,41 @@ export async function insertTurn(tx: Tx, t: NewTurn): Promise<TurnResult> {
       INSERT INTO runs (project_id, id, session_id, number, state, relation, route_id, runtime_id, message_id, submitted_by, model,
                         thinking_level, last_sequence, offered_at, offer_expires_at)
       SELECT ${p}::uuid, ${t.runId}::uuid, ${t.session.id}::uuid, s.run_count, 'OFFERED', 'SIDE_CHAT', ${t.routeId}::uuid, rt.id,
-             ${t.messageId}::uuid, ${t.authorId}::uuid, ${t.model}, ${t.thinkingLevel}, 3, ${t.now}::timestamptz,
-             ${t.offerExpiresAt}::timestamptz FROM s, rt
+             ${t.messageId}::uuid, ${t.authorId}::uuid, s.model, s.thinking_level, 3, ${t.now}::timestamptz, s.expires_at FROM s, rt
     ), x(n, type, payload, subject_id) AS (
       VALUES (1, 'MESSAGE', ${canonicalJson(t.messagePayload)}::jsonb, ${t.messageId}::uuid),
              (2, 'ROUTE_DECIDED', ${canonicalJson(t.routePayload)}::jsonb, ${t.routeId}::uuid),
              (3, 'RUN_OFFERED', ${canonicalJson(t.offerPayload)}::jsonb, NULL)
+    ), e AS (
+      SELECT x.n, x.type, x.subject_id, s.base + x.n AS sequence,
+             CASE WHEN x.n = 3
+                  THEN x.payload || jsonb_build_object('expiresAt', to_char(s.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                  ELSE x.payload END AS payload
+        FROM x, s
     ), events AS (
       INSERT INTO session_events (project_id, session_id, sequence, run_id, run_sequence, type, payload, at)
-      SELECT ${p}::uuid, ${t.session.id}::uuid, s.base + x.n, ${t.runId}::uuid, x.n, x.type, x.payload, ${t.now}::timestamptz FROM x, s
+      SELECT ${p}::uuid, ${t.session.id}::uuid, e.sequence, ${t.runId}::uuid, e.n, e.type, e.payload, ${t.now}::timestamptz FROM e
     ), feed AS (
       INSERT INTO project_events (project_id, type, session_id, run_id, subject_id, payload, at)
-      SELECT ${p}::uuid, x.type, ${t.session.id}::uuid, ${t.runId}::uuid, x.subject_id,
-             x.payload || jsonb_build_object('sequence', s.base + x.n), ${t.now}::timestamptz
-        FROM x, s WHERE x.n <> 2 ORDER BY x.n
+      SELECT ${p}::uuid, e.type, ${t.session.id}::uuid, ${t.runId}::uuid, e.subject_id,
+             e.payload || jsonb_build_object('sequence', e.sequence), ${t.now}::timestamptz
+        FROM e WHERE e.n <> 2 ORDER BY e.n
     ), signal AS (
       INSERT INTO runtime_signals (project_id, id, runtime_id, position, kind, session_id, run_id, payload, created_at)
       SELECT ${p}::uuid, ${t.signalId}::uuid, rt.id, rt.last_signal, 'RUN_OFFER', ${t.session.id}::uuid, ${t.runId}::uuid, '{}'::jsonb,
              ${t.now}::timestamptz FROM rt, s
     )
-    SELECT (SELECT base + 3 FROM s) AS cursor, EXISTS (SELECT 1 FROM rt) AS "tookRuntime", EXISTS (SELECT 1 FROM slot) AS "tookSlot",
-           (SELECT id FROM rt) AS "runtimeId"`)
-  return rows[0] as TurnResult
+    SELECT s.base + 3 AS cursor, rt.id AS "runtimeId" FROM s, rt`)
+  return rows[0] ?? null
+}
+
+/** Whether a runtime could take the turn now. */
+export async function hasFreeRuntime(db: Reader, t: NewTurn): Promise<boolean> {
+  const rows = await db.$queryRaw<{ one: number }[]>`
+    SELECT 1 AS one FROM runtimes
+     WHERE project_id = ${t.session.projectId}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
+       AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs LIMIT 1`
+  return rows.length > 0
 }
 
 // --- Changing a run ---------------------------------------------------------------------------------------------------
