@@ -57,10 +57,10 @@ const OneEvent = graphql(
 )
 
 const AnswerSoFar = graphql(`
-  query AnswerSoFar($id: ID!, $after: Int!, $runId: ID!) {
+  query AnswerSoFar($id: ID!, $before: Int!, $runId: ID!) {
     session(id: $id) {
       id
-      events(after: $after, first: 500, filter: { types: [ANSWER_DELTA], runIds: [$runId] }) {
+      eventsBefore(before: $before, last: 500, filter: { types: [ANSWER_DELTA], runIds: [$runId] }) {
         cursor
         hasMore
         events { sequence detail { __typename ... on TextDetail { text } } }
@@ -68,6 +68,9 @@ const AnswerSoFar = graphql(`
     }
   }
 `)
+
+/** Pages of a streamed answer that are read back; the whole of it is there once the run has ended. */
+const MOST_ANSWER_PAGES = 8
 
 /** Thrown by the readers; `code` is the server's, or NETWORK. */
 export class JournalError extends Error {
@@ -141,18 +144,23 @@ export async function readEvent(id: string, sequence: number): Promise<SessionEv
   return data.session?.event ?? null
 }
 
-/** What a run has answered up to and including a sequence, from its streamed parts. */
-export async function readAnswer(id: string, runId: string, upTo: number): Promise<string> {
+/**
+ * What a run has answered up to and including a sequence, from its streamed parts. Of a very long answer
+ * only the end, marked by an ellipsis.
+ * @param from where the run began: nothing before it is its answer
+ */
+export async function readAnswer(id: string, runId: string, from: number, upTo: number): Promise<string> {
   let text = ''
-  let after = 0
-  for (;;) {
-    const page = (await ask(AnswerSoFar, { id, after, runId })).session?.events
+  let before = upTo + 1
+  for (let read = 0; read < MOST_ANSWER_PAGES; read++) {
+    const page = (await ask(AnswerSoFar, { id, before, runId })).session?.eventsBefore
     if (page === undefined) return text
-    for (const event of page.events)
-      if (event.sequence <= upTo && event.detail?.__typename === 'TextDetail') text += event.detail.text
-    if (!page.hasMore || page.cursor >= upTo) return text
-    after = page.cursor
+    const parts = page.events.map(({ detail }) => (detail?.__typename === 'TextDetail' ? detail.text : ''))
+    text = parts.join('') + text
+    before = page.cursor
+    if (!page.hasMore || before <= from) return text
   }
+  return `…${text}`
 }
 
 function pageOf(page: JournalPage | undefined): JournalPage {

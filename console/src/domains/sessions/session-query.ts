@@ -21,6 +21,7 @@ export const RunFields = graphql(`
     endedAt
     deadlineAt
     runtime { id name state lastSeenAt }
+    message { id sequence }
     route { id protocol relation source }
     allowedActions { action allowed reason }
   }

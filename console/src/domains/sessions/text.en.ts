@@ -75,6 +75,7 @@ export const en = {
     end: 'to the end',
     new_one: '{{count}} new',
     new_other: '{{count}} new',
+    loadEarlier: 'Load earlier events',
     loadingEarlier: 'Loading earlier events…',
     beginning: 'Beginning of the session',
     removed: 'Events before #{{sequence}} were removed by retention',

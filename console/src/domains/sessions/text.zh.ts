@@ -78,6 +78,7 @@ export const zh: SameKeys<typeof en> = {
     end: '到末尾',
     new_one: '{{count}} 条新事件',
     new_other: '{{count}} 条新事件',
+    loadEarlier: '加载更早的事件',
     loadingEarlier: '正在加载更早的事件…',
     beginning: '会话开始',
     removed: '#{{sequence}} 之前的事件已按保留期清除',

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type ReactNode, useEffect, useMemo, useRef, useSyncExternalStore } from 'react'
+import { memo, type ReactNode, useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react'
 import { EmptyState, FailedState, FilteredEmpty } from '../../kit/empty-state.tsx'
 import { type KeyBinding, useKeys } from '../../kit/keys.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
@@ -16,6 +16,11 @@ import type { TimelineRow } from './timeline-rows.ts'
 
 /** How near an end the reader comes before the next page is asked for, in rows. */
 const NEAR = 30
+/**
+ * Pages that are read without the reader moving. Where thousands of events fold into one row the list would
+ * otherwise never be long enough and read the whole history.
+ */
+const MOST_UNASKED = 3
 /** How far from the end still counts as being at the live edge, in pixels. */
 const EDGE = 40
 
@@ -111,11 +116,16 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
   const first = items[0]?.index ?? 0
   const last = items.at(-1)?.index ?? 0
 
+  const [unasked, setUnasked] = useState(0)
   useEffect(() => {
     if (rows.length === 0 || busy !== undefined) return
-    if (first < NEAR) journal.loadEarlier()
     if (last > rows.length - NEAR) journal.loadLater()
-  }, [journal, first, last, rows.length, busy])
+    if (first >= NEAR || unasked >= MOST_UNASKED || !window || !hasEarlier(window)) return
+    setUnasked(unasked + 1)
+    journal.loadEarlier()
+  }, [journal, first, last, rows.length, busy, unasked, window])
+  /** The reader moves: what was loaded was wanted. */
+  const onMove = () => unasked > 0 && setUnasked(0)
 
   const selectedIndex = useMemo(() => {
     const { event } = search
@@ -159,7 +169,27 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
     )
   return (
     <div className="tl-frame">
-      <div className="tl-scroll" ref={scroller} role="log" aria-label={t('timeline.rows')} aria-live="off">
+      <div
+        className="tl-scroll"
+        ref={scroller}
+        role="log"
+        aria-label={t('timeline.rows')}
+        aria-live="off"
+        onWheel={onMove}
+        onTouchMove={onMove}
+        onKeyDown={onMove}
+        onPointerDown={onMove}
+      >
+        {window && hasEarlier(window) && unasked >= MOST_UNASKED && busy === undefined && (
+          <Button
+            className="tl-more"
+            size="compact-xs"
+            variant="default"
+            onClick={() => journal.loadEarlier()}
+          >
+            {t('timeline.loadEarlier')}
+          </Button>
+        )}
         {window && !hasEarlier(window) && (
           <p className="tl-beginning mute">
             {window.earliest > 1

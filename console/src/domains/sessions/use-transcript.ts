@@ -100,10 +100,11 @@ function useEarlierStream(
   const asked = useRef<string>(undefined)
   const { activeRun, id } = session
   const runId = activeRun && isLive(activeRun.state) ? activeRun.id : undefined
+  const began = activeRun?.message.sequence ?? 0
   useEffect(() => {
     if (runId === undefined || start === undefined || asked.current === runId) return
     asked.current = runId
-    readAnswer(id, runId, start).then(
+    readAnswer(id, runId, began, start).then(
       (before) => {
         if (before !== '') setTranscript((old) => withStream(old, runId, before))
       },
@@ -112,5 +113,5 @@ function useEarlierStream(
         asked.current = undefined
       },
     )
-  }, [id, runId, start, setTranscript])
+  }, [id, runId, began, start, setTranscript])
 }
