@@ -23,8 +23,3 @@ export function StateMark({ kind, children, title }: StateMarkProps) {
     </span>
   )
 }
-
-/** The flag of an intent revision: r1, r2 … */
-export function RevisionFlag({ revision }: { revision: number }) {
-  return <span className="revision-flag">r{revision}</span>
-}

@@ -50,7 +50,6 @@ export const TranscriptSearch = graphql(`
     }
   }
 `)
-export type TranscriptHit = ResultOf<typeof TranscriptSearch>['searchTranscripts']['nodes'][number]
 
 export const SessionsCounts = graphql(`
   query SessionsCounts($projectId: ID!) {
