@@ -17,6 +17,8 @@ export function ErrorScreen({ error, reset }: { error: unknown; reset: () => voi
           <Button
             variant="default"
             onClick={() => {
+              // After an upgrade the code of this page has another name: only a full load finds it.
+              if (/imported module|module script/i.test(message)) return location.reload()
               reset()
               void router.invalidate()
             }}

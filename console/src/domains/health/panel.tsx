@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { type FragmentOf, graphql, type ResultOf, readFragment } from '../../data/graphql.ts'
+import { usePreferences } from '../../kit/preferences.ts'
 import { Sparkline } from '../../kit/sparkline.tsx'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { formatMetric, readableKey } from './format.ts'
@@ -19,6 +20,10 @@ export function Panel({ panel: masked, wanted }: PanelProps) {
   const t = healthText.useText()
   const { key, status, summary, checkedAt, metrics } = readFragment(HealthPanelFields, masked)
   const name = healthText.find(`panels.${key}`) ?? readableKey(key)
+  // The server words what it found in English; a Chinese reader gets what the panel is about, and the
+  // finding itself where it names something: which database, or what is wrong.
+  const { language } = usePreferences()
+  const translated = language === 'en' ? undefined : healthText.find(`about.${key}`)
   return (
     <section className="health-panel" id={`panel-${key}`} data-wanted={wanted === key || undefined}>
       <header>
@@ -33,7 +38,10 @@ export function Panel({ panel: masked, wanted }: PanelProps) {
           {t('checked')} <Timestamp at={checkedAt} />
         </span>
       </header>
-      <p>{summary}</p>
+      <p>
+        {translated && <span>{translated} </span>}
+        {(!translated || status !== 'OK' || key === 'database') && <span lang="en">{summary}</span>}
+      </p>
       <table>
         <colgroup>
           <col className="health-col-name" />
