@@ -17,16 +17,20 @@ import type { EventRow } from '../domains/sessions/journal/operations.ts'
 import type { Context } from '../graphql/context.ts'
 import type { End } from '../platform/watch.ts'
 import { coded, createContext, maskError, type Prepared } from './engine.ts'
+import { type Projection, projectionOf } from './projection.ts'
 
 /*
  * The hot path of the product: one event to very many watchers. What a watcher selected is looked at once per document;
- * a selection that reads nothing but the event itself is executed and serialised once per event for all who share it.
+ * a selection that reads nothing but the event itself is serialised once per event for all who share it, and a plain one
+ * without being executed at all.
  */
 
 interface Selection {
   field: FieldNode
   /** Whether every selected field is the event's own, so that all viewers get the same text. */
   shared: boolean
+  /** For plain selections: what writes an event, without executing anything. */
+  projection: Projection | null
 }
 
 const selections = new WeakMap<object, Map<string, Selection | null>>()
@@ -75,7 +79,12 @@ function analyse({ schema, document, operationName }: Prepared): Selection | nul
       },
     }),
   )
-  return { field, shared }
+  const fragments = new Map(
+    document.definitions.flatMap((each) =>
+      each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each] as const] : [],
+    ),
+  )
+  return { field, shared, projection: shared ? projectionOf(field, fragments) : null }
 }
 
 type Taken = { item: EventRow } | { end: End<number> }
@@ -102,6 +111,11 @@ export function render(
   }
   const known = texts.get(selection)
   if (known !== undefined) return known
+  if (selection.projection) {
+    const text = selection.projection(taken.item)
+    texts.set(selection, text)
+    return text
+  }
   // Nothing in a shared selection looks at its caller, so any watcher's context does.
   const making = perform(app, prepared, taken, prepared.contextValue)
   texts.set(selection, making)

@@ -195,20 +195,24 @@ export interface TurnFacts {
   maxConcurrentRuns: number
 }
 
+/** Whether a session has room for another run. */
+export const admitSession = (
+  facts: Pick<TurnFacts, 'liveRunsOfSession' | 'maxLiveRunsPerSession'>,
+): Refusal | null =>
+  facts.liveRunsOfSession < facts.maxLiveRunsPerSession
+    ? null
+    : new Refusal(
+        'SESSION_BUSY',
+        'A run is alive in this session. Steer it, cancel it, or wait for its end.',
+        {
+          retryAfterMs: 1_000,
+        },
+      )
+
 /** Whether a turn may take a slot. Back-pressure, never a queue: the sender is told when to try again. */
-export function admitTurn(facts: TurnFacts): Refusal | null {
-  if (facts.liveRunsOfSession >= facts.maxLiveRunsPerSession) {
-    return new Refusal(
-      'SESSION_BUSY',
-      'A run is alive in this session. Steer it, cancel it, or wait for its end.',
-      {
-        retryAfterMs: 1_000,
-      },
-    )
-  }
-  if (facts.liveRunsOfProject >= facts.maxConcurrentRuns) return atCapacity()
-  return null
-}
+export const admitTurn = (facts: TurnFacts): Refusal | null =>
+  admitSession(facts) ?? (facts.liveRunsOfProject >= facts.maxConcurrentRuns ? atCapacity() : null)
+
 export const atCapacity = () =>
   new Refusal('CAPACITY', 'The project has as many runs alive as its limit allows.', { retryAfterMs: 1_000 })
 export const noRuntime = () =>

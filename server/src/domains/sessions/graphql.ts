@@ -58,19 +58,27 @@ const verbs: [mutation: string, capability: Capability, verb: SessionVerb][] = [
   ['deleteSession', 'session.delete', 'delete'],
 ]
 
-function allowedOn(context: Context, session: SessionRow) {
+/** What a verb would meet as things are now; null when nothing stands in its way. */
+function obstacle(session: SessionRow, verb: SessionVerb, maxLiveRunsPerSession: number): Refusal | null {
+  const change = decideSession(facts(session), verb)
+  if (change instanceof Refusal) return change
+  if (change.kind === 'keep') return new Refusal('CONFLICT', `The session is ${session.state} already.`)
+  // Whether the project has a slot free may be another answer a moment later; a busy session is known.
+  return verb === 'submit'
+    ? admitSession({ liveRunsOfSession: session.liveRuns, maxLiveRunsPerSession })
+    : null
+}
+
+async function allowedOn(context: Context, session: SessionRow) {
   const scope = { projectId: session.projectId, sessionId: session.id }
-  const actions = verbs.map(([mutation, capability, verb]) => {
-    const change = decideSession(facts(session), verb)
-    const already =
-      change instanceof Refusal || change.kind !== 'keep'
-        ? change
-        : new Refusal('CONFLICT', `The session is ${session.state} already.`)
-    return allowedAction(
+  const project = await found(context.loaders.project.load(session.projectId))
+  const actions = verbs.map(([mutation, capability, verb]) =>
+    allowedAction(
       mutation,
-      authorize(viewerOf(context), capability, scope) ?? (already instanceof Refusal ? already : null),
-    )
-  })
+      authorize(viewerOf(context), capability, scope) ??
+        obstacle(session, verb, project.maxLiveRunsPerSession),
+    ),
+  )
   return [...actions, allowedAction('exportSession', authorize(viewerOf(context), 'session.export', scope))]
 }
 
@@ -235,6 +243,7 @@ const SessionOrder = builder.enumType('SessionOrder', {
 })
 
 /** The run states, for filters; the runs domain declares the enum. */
+import { admitSession } from '../runs/rules.ts'
 import { RunStateRef } from '../runs/run-state.ts'
 
 const SessionFilter = inputObject('SessionFilter', 'Which sessions of a list. Fields are joined by AND.', {

@@ -1,0 +1,73 @@
+import { type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql'
+import type { EventRow } from '../domains/sessions/journal/operations.ts'
+import { encodeId } from '../platform/ids.ts'
+
+/** Writes one event as the JSON text of a whole execution result. */
+export type Projection = (event: EventRow) => string
+
+/** The event's own plain fields, as JSON text. They say exactly what the schema's resolvers say; a test compares them. */
+const readers: Record<string, (event: EventRow) => string> = {
+  __typename: () => '"SessionEvent"',
+  id: (e) =>
+    `"${encodeId({ type: 'SessionEvent', projectId: e.projectId, id: e.sessionId, position: e.sequence })}"`,
+  sequence: (e) => String(e.sequence),
+  runSequence: (e) => (e.runSequence === null ? 'null' : String(e.runSequence)),
+  runId: (e) =>
+    e.runId === null ? 'null' : `"${encodeId({ type: 'Run', projectId: e.projectId, id: e.runId })}"`,
+  type: (e) => `"${e.type}"`,
+  payload: (e) => JSON.stringify(e.payload),
+  at: (e) => `"${e.at.toISOString()}"`,
+}
+const coversEvents = new Set(['SessionEvent', 'SessionWatchItem', 'Node'])
+
+/**
+ * Most watchers select nothing but plain fields of the event. For them the selection is turned into one function, since
+ * executing it over and over costs more than everything else of a delivery. Null for any other selection, which GraphQL
+ * executes.
+ */
+export function projectionOf(
+  field: FieldNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): Projection | null {
+  const keys = new Map<string, string>()
+  if (!field.selectionSet || !collect(field.selectionSet, fragments, keys, 0)) return null
+  const parts = [...keys].map(([key, name], index) => ({
+    head: `${index === 0 ? '' : ','}${JSON.stringify(key)}:`,
+    read: readers[name] as (event: EventRow) => string,
+  }))
+  const head = `{"data":{${JSON.stringify(field.alias?.value ?? field.name.value)}:{`
+  return (event) => {
+    let text = head
+    for (const part of parts) text += part.head + part.read(event)
+    return `${text}}}}`
+  }
+}
+
+const maxNesting = 10
+
+/** Gathers response keys in the order in which execution would; false for what is not plain. */
+function collect(
+  set: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  keys: Map<string, string>,
+  depth: number,
+): boolean {
+  if (depth > maxNesting) return false
+  return set.selections.every((selection) => {
+    if (selection.directives && selection.directives.length > 0) return false
+    if (selection.kind === Kind.FIELD) {
+      const key = selection.alias?.value ?? selection.name.value
+      if (!readers[selection.name.value]) return false
+      if (!keys.has(key)) keys.set(key, selection.name.value)
+      return true
+    }
+    const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
+    if (!fragment) return false
+    const condition = fragment.typeCondition?.name.value
+    if (condition === 'WatchEnd') return true
+    return (
+      (condition === undefined || coversEvents.has(condition)) &&
+      collect(fragment.selectionSet, fragments, keys, depth + 1)
+    )
+  })
+}
