@@ -105,13 +105,15 @@ export interface Appended {
  * Appends to a session's journal, in the caller's transaction, in one statement: takes the next dense sequence numbers
  * from the session's row (whose lock orders all writers of the session until they commit), the run's own numbers from
  * the run's row, writes the events, and those of the project's catalogue to the project's feed. Returns null when the
- * session is not there. Payloads must be strict JSON already.
+ * session is not there. Payloads must be strict JSON already. `tools` counts what a runtime's own batch says of tools,
+ * which is its run's sign of life too.
  */
 export async function append(
   unit: Unit,
   session: Ref,
   runId: string | null,
   entries: Entry[],
+  tools: { calls: number; results: number } | null = null,
 ): Promise<Appended | null> {
   const ofRun = entries.map((entry) => runId !== null && entry.ofRun !== false)
   let runCount = 0
@@ -122,7 +124,10 @@ export async function append(
       WHERE project_id = ${session.projectId}::uuid AND id = ${session.id}::uuid
       RETURNING last_sequence - ${entries.length}::int AS base
     ), r AS (
-      UPDATE runs SET last_sequence = last_sequence + ${runCount}::int
+      UPDATE runs SET last_sequence = last_sequence + ${runCount}::int,
+             tool_calls_seen = tool_calls_seen + ${tools?.calls ?? 0}::int,
+             tool_results_seen = tool_results_seen + ${tools?.results ?? 0}::int,
+             last_seen_at = CASE WHEN ${tools !== null} THEN ${unit.now}::timestamptz ELSE last_seen_at END
       WHERE ${runCount}::int > 0 AND project_id = ${session.projectId}::uuid AND id = ${runId}::uuid
       RETURNING last_sequence - ${runCount}::int AS base
     ), x AS (

@@ -280,12 +280,6 @@ export async function endRun(tx: Tx, run: LockedRun, ending: Ending, now: Date):
   return rows.map((row) => row.id)
 }
 
-/** Counts what a batch of events says of tools, as a sign of life. */
-export const noteWrite = (tx: Tx, run: Ref, calls: number, results: number, now: Date) => tx.$executeRaw`
-  UPDATE runs SET tool_calls_seen = tool_calls_seen + ${calls}::int, tool_results_seen = tool_results_seen + ${results}::int,
-         last_seen_at = ${now}::timestamptz
-   WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`
-
 export const noteRejectedWrite = (tx: Tx, run: Ref) => tx.$executeRaw`
   UPDATE runs SET rejected_writes = rejected_writes + 1 WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`
 

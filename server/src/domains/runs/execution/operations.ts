@@ -144,8 +144,8 @@ export function recordRunEvents(
       )
       const entries = checkEvents(input.events, session.maxEventBytes)
       const count = (type: string) => entries.filter((entry) => entry.type === type).length
-      await store.noteWrite(unit.tx, run, count('TOOL_CALL'), count('TOOL_RESULT'), unit.now)
-      const appended = await append(unit, session, run.id, entries)
+      const tools = { calls: count('TOOL_CALL'), results: count('TOOL_RESULT') }
+      const appended = await append(unit, session, run.id, entries, tools)
       return { cursor: appended?.cursor ?? session.lastSequence }
     }),
   )
