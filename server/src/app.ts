@@ -21,6 +21,7 @@ import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
 import { openWake } from './platform/wake.ts'
 import { retentionChores } from './retention.ts'
+import { type RunningSample, type SampleState, startSample } from './runtimes/start-sample.ts'
 import { handleAuditExport } from './transports/audit-export.ts'
 import { createAuth } from './transports/auth.ts'
 import { handleSessionExport } from './transports/exports.ts'
@@ -60,6 +61,8 @@ export interface App extends Platform {
   endpoints: Endpoint[]
   /** The path of the one-time sign-in link, while nobody has signed up as the first owner. */
   firstOwnerPath: string | null
+  /** Whether the runtime in the box works here; known once this server listens. */
+  sample: SampleState
   /** The rights of callers as they are now; null for a credential that has ended. */
   refreshViewers(viewers: Viewer[]): Promise<(Viewer | null)[]>
   /** The caller behind a request's headers: a bearer token, else the console's cookie. */
@@ -125,6 +128,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const auth = await createAuth(platform, config, log)
   const firstOwner = await ensureFirstOwner(platform, config.bootstrapToken)
   let server: Server | undefined
+  let sample: RunningSample | undefined
   const app: App = {
     ...platform,
     config,
@@ -145,6 +149,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       (request) => handleHealth(request, app),
     ],
     firstOwnerPath: firstOwner?.path ?? null,
+    sample: { on: false, reason: config.sample ? 'it is starting' : 'WHEELHOUSE_SAMPLE is 0' },
     refreshViewers: (viewers) => refreshViewers(platform, viewers),
     async authenticate(headers) {
       const authorization = headers.get('authorization')
@@ -158,9 +163,14 @@ export async function createApp(options: AppOptions): Promise<App> {
       server = await openServer(app)
       const url = await server.listen(port, host)
       readySince = clock.now()
+      if (config.sample) {
+        sample = await startSample(platform, { url, databaseUrl, log })
+        app.sample = { on: sample.on, reason: sample.reason }
+      }
       return { url }
     },
     async close() {
+      await sample?.stop()
       health.close()
       await sweeper.close()
       inbox.close()

@@ -67,7 +67,8 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   const signIn = app.firstOwnerPath
     ? `Become its first owner, once, within 24 hours: ${origin}${app.firstOwnerPath}\n`
     : ''
-  process.stdout.write(`Database: ${databaseNotice}\nWheelhouse is ready at ${origin}\n${signIn}`)
+  const sample = app.sample.on ? '' : `The sample agent is off: ${app.sample.reason}\n`
+  process.stdout.write(`Database: ${databaseNotice}\n${sample}Wheelhouse is ready at ${origin}\n${signIn}`)
 }
 
 async function main(): Promise<void> {

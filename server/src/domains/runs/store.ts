@@ -88,9 +88,10 @@ export interface TurnWritten {
 
 /**
  * Takes a turn, in one statement that writes all of it or nothing: the session's row (open, at the expected generation,
- * with room for a run), then a slot of a runtime (the connected one with the fewest live runs, or the one asked for),
- * then a slot of the project; then route, message, run, its three events and the offer. The rows are locked in that
- * order, as everywhere. Null when something was not to be had; `rules.ts` says what.
+ * with room for a run), then a slot of a runtime (the one asked for, or the connected one with the fewest live runs;
+ * one of the kind `sample` only where no other has a slot), then a slot of the project; then route, message, run, its
+ * three events and the offer. The rows are locked in that order, as everywhere. Null when something was not to be had;
+ * `rules.ts` says what.
  */
 export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | null> {
   const p = t.session.projectId
@@ -107,7 +108,7 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
       SELECT r.id FROM runtimes r, open
        WHERE r.project_id = open.project_id AND (${t.runtimeId}::uuid IS NULL OR r.id = ${t.runtimeId}::uuid)
          AND r.state = 'CONNECTED' AND r.last_seen_at > ${t.seenSince}::timestamptz AND r.live_runs < r.max_concurrent_runs
-       ORDER BY r.live_runs, r.id LIMIT 1 FOR UPDATE OF r
+       ORDER BY r.kinds @> '{sample}', r.live_runs, r.id LIMIT 1 FOR UPDATE OF r
     ), slot AS MATERIALIZED (
       SELECT l.project_id FROM project_load l, open, free
        WHERE l.project_id = open.project_id AND l.live_runs < open.max_concurrent_runs FOR UPDATE OF l

@@ -3,7 +3,7 @@ import type { Db, Tx } from '../../../platform/database.ts'
 import { encodeId } from '../../../platform/ids.ts'
 import { Refusal } from '../../../platform/refusal.ts'
 import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
-import { audit, hashSecret } from '../operations.ts'
+import { audit, authenticateToken, hashSecret } from '../operations.ts'
 import {
   endToken,
   insertGrants,
@@ -12,7 +12,7 @@ import {
   ownersOfEverything,
   principalsById,
 } from '../principals/store.ts'
-import type { Channel } from '../rules.ts'
+import type { Capability, Channel } from '../rules.ts'
 import { raiseAccessEpoch } from '../store.ts'
 import { type Identity, type InvitationKind, invitationLifetimesMs, isOpen } from './rules.ts'
 import * as store from './store.ts'
@@ -110,6 +110,53 @@ async function giveEverything(unit: Unit, principalId: string, tokenId: string |
   await insertGrants(unit.tx, [
     { id: unit.ids.next(), principalId, tokenId, capabilities: ['project.own'], ...scope, ...made },
   ])
+}
+
+/**
+ * The token of a runtime that comes with the server, made at the first start together with its principal and grants on
+ * everything. Its secret is derived, so that several servers on one database agree on it. Null when somebody revoked it
+ * or disabled its principal, which stays so.
+ */
+export async function ensureBuiltInRuntime(
+  platform: Platform,
+  name: string,
+  capabilities: readonly Capability[],
+): Promise<string | null> {
+  const secret = `wh_${await deriveKey(platform, `token of ${name}`)}`
+  const hash = hashSecret(secret)
+  await transact(platform, async (unit) => {
+    await store.lockInstallation(unit.tx)
+    if (await store.tokenByHash(unit.tx, hash)) return
+    const made = { createdAt: unit.now, createdBy: null }
+    const [principalId, tokenId] = [unit.ids.next(), unit.ids.next()]
+    await insertPrincipal(unit.tx, { id: principalId, kind: 'RUNTIME', name, email: null, ...made })
+    await insertToken(unit.tx, {
+      id: tokenId,
+      principalId,
+      name,
+      prefix: 'built in',
+      hash,
+      expiresAt: null,
+      ...made,
+    })
+    const grant = { principalId, capabilities: [...capabilities], projectId: null, sessionId: null, ...made }
+    await insertGrants(unit.tx, [
+      { id: unit.ids.next(), tokenId: null, ...grant },
+      { id: unit.ids.next(), tokenId, ...grant },
+    ])
+    const principal = encodeId({ type: 'Principal', id: principalId })
+    await audit(unit, system, {
+      action: 'principal.created',
+      subject: { type: 'Principal', id: principalId },
+      detail: { kind: 'RUNTIME', name },
+    })
+    await audit(unit, system, {
+      action: 'token.created',
+      subject: { type: 'Token', id: tokenId },
+      detail: { name, principal },
+    })
+  })
+  return (await authenticateToken(platform, secret)) === null ? null : secret
 }
 
 async function newOwner(unit: Unit, person: { name: string; email: string | null }): Promise<string> {

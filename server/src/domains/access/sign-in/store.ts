@@ -45,6 +45,9 @@ export const useInvitation = async (tx: Tx, id: string, now: Date) =>
 export const bootstrapToken = (tx: Tx, name: string) =>
   tx.token.findFirst({ where: { name, createdBy: null }, orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] })
 
+export const tokenByHash = (tx: Tx, hash: Uint8Array<ArrayBuffer>) =>
+  tx.token.findUnique({ where: { hash }, select: { id: true } })
+
 /** A person's sign-in for better-auth: its user and its password's hash. */
 export async function insertAuthUser(
   tx: Tx,
