@@ -71,9 +71,10 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       nullable: true,
     },
     encodeGlobalID: (type, key) => encodeId(unspell(type as NodeType, String(key))),
+    // A signal has an id to acknowledge it by, and is no node.
     decodeGlobalID: (id) => {
       const ref = decodeId(id)
-      if (!ref) throw notFound()
+      if (!ref || ref.type === 'RuntimeSignal') throw notFound()
       return { typename: ref.type, id: spell(ref) }
     },
   },

@@ -76,6 +76,7 @@ export const IntentRevisionRef = builder.objectRef<never>('IntentRevision')
 builder.node(IntentRevisionRef, {
   description: 'A revision of a session’s task. Sessions have none yet: every run so far is a side chat.',
   id: { resolve: () => '' },
+  loadWithoutCache: () => found<never>(null),
   fields: (t) => ({
     protocol: t.string({ description: 'The protocol, as `id@version`.', resolve: () => '' }),
     text: t.string({ description: 'The task in words.', resolve: () => '' }),
