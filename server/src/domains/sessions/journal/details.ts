@@ -215,6 +215,7 @@ const detailOf: Partial<Record<SessionEventType, string>> = {
   TOOL_RESULT: 'ToolDetail',
   ANSWER_DELTA: 'TextDetail',
   REASONING_DELTA: 'TextDetail',
+  INFO: 'TextDetail',
   USAGE_RECORDED: 'UsageDetail',
 }
 /** Whether events of this type have a typed detail. */
