@@ -75,7 +75,7 @@ function ItemRow({ item, current, onOpen }: ItemRowProps) {
         </button>
         <small className="mute truncate">
           {[
-            session?.title,
+            session?.title === item.title ? null : session?.title,
             run && t('row.run', { number: run.number }),
             run?.runtime?.name,
             item.approval ? null : item.why,

@@ -171,6 +171,13 @@ function placeRoute(draft: Draft, event: SessionEvent, route: RouteView): void {
   if (draft.mode === 'full' || row === undefined) push(draft, event, { kind: 'note' })
 }
 
+/** What the runtime measured; else, how far apart the two events are. */
+function tookOf(payload: unknown, calledAt: string | undefined, at: string): number | null {
+  const { ms } = (payload ?? {}) as { ms?: unknown }
+  if (typeof ms === 'number') return ms
+  return calledAt === undefined ? null : Date.parse(at) - Date.parse(calledAt)
+}
+
 type ToolView = Extract<SessionEvent['detail'], { __typename: 'ToolDetail' }>
 
 function placeTool(draft: Draft, event: SessionEvent, detail: ToolView): void {
@@ -178,7 +185,7 @@ function placeTool(draft: Draft, event: SessionEvent, detail: ToolView): void {
   const called = key === null ? undefined : draft.tools.get(key)
   const before = called === undefined ? undefined : draft.rows[called]
   const isResult = event.type !== 'TOOL_CALL'
-  const took = isResult && before !== undefined ? Date.parse(event.at) - Date.parse(before.at) : null
+  const took = isResult ? tookOf(event.payload, before?.at, event.at) : null
   if (isResult && key !== null) draft.tools.delete(key)
   if (draft.mode === 'compact' && isResult && called !== undefined && before?.kind === 'tool') {
     const summary = detail.summary ?? before.summary
