@@ -6,52 +6,11 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { generate } from './generate.mjs'
-import { root, whenChanged } from './inputs.mjs'
-
-const vite = 'console/node_modules/vite/bin/vite.js'
-const main = 'server/dist/main.js'
-
-/** Runs one build step in a process of its own, whose memory goes with it; its output is shown when it fails. */
-function run(what, script, args, directory = root) {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [join(root, script), ...args], {
-      cwd: directory,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    let output = ''
-    for (const stream of [child.stdout, child.stderr])
-      stream.setEncoding('utf8').on('data', (chunk) => {
-        output += chunk
-      })
-    child.on('error', reject)
-    child.on('close', (code) =>
-      code === 0 ? resolve() : reject(new Error(`${what} could not be built\n${output}`)),
-    )
-  })
-}
-
-async function buildServer() {
-  const inputs = ['server/src', 'server/build.mjs', 'server/package.json', 'prisma/schema', 'pnpm-lock.yaml']
-  return whenChanged({ name: 'server', inputs, outputs: [main] }, () =>
-    run('the server', 'server/build.mjs', []),
-  )
-}
-
-async function buildConsole() {
-  if (!existsSync(join(root, 'console/index.html'))) return false
-  const inputs = ['console', 'server/schema.graphql', 'tsconfig.base.json', 'pnpm-lock.yaml']
-  return whenChanged({ name: 'console', inputs, outputs: ['console/dist/index.html'] }, () =>
-    run('the console', vite, ['build', '--logLevel', 'warn'], join(root, 'console')),
-  )
-}
+import { root } from './inputs.mjs'
+import { main, prepare, vite } from './prepare.mjs'
 
 async function start() {
-  const built = [
-    (await generate()) && 'client',
-    ...(await Promise.all([buildServer(), buildConsole()])).map(
-      (ran, index) => ran && ['server', 'console'][index],
-    ),
-  ].filter(Boolean)
+  const built = await prepare()
   if (built.length > 0) process.stdout.write(`Built: ${built.join(', ')}\n`)
   await import(pathToFileURL(join(root, main)).href)
 }
