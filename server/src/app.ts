@@ -119,6 +119,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       positions: (most) => sessions.positions(most),
       sweeper,
       databaseNotice: options.databaseNotice ?? null,
+      sampleAgent: () => app.sample,
     },
     log,
   )

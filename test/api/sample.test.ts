@@ -251,10 +251,16 @@ describe('the sample agent', () => {
     }
   })
 
-  test('is off where it is switched off', async () => {
+  test('is off where it is switched off, and health says why', async () => {
     const other = await startApp()
     try {
       expect(other.app.sample).toEqual({ on: false, reason: 'WHEELHOUSE_SAMPLE is 0' })
+      const { health } = await other.owner.query<{ health: { panels: { key: string; summary: string }[] } }>(
+        '{health{panels{key summary}}}',
+      )
+      expect(health.panels.find(({ key }) => key === 'runtimes')?.summary).toBe(
+        '0 runtimes connected. The sample agent is off: WHEELHOUSE_SAMPLE is 0.',
+      )
     } finally {
       await other.close()
     }

@@ -80,7 +80,8 @@ export async function followTurn(
       }
       if (final.includes(item.reason))
         throw new Problem(item.reason, 'The session can’t be watched any longer.', false)
-      // OVERFLOW, SHUTTING_DOWN: go on from there. REPLAY_GAP: what retention took is gone, and that is known.
+      // REPLAY_GAP: retention took events, perhaps the end. Else (OVERFLOW, SHUTTING_DOWN) nothing is lost.
+      if (item.earliest !== null && (await ask()).ended) break
       after = item.earliest === null ? item.resumeAfter : item.earliest - 1
     }
   } finally {

@@ -25,6 +25,8 @@ export interface Sources {
   positions(most: number): { key: string; cursor: number }[]
   sweeper: Pick<Sweeper, 'state'>
   databaseNotice: string | null
+  /** Whether the runtime in the box works, and why not. */
+  sampleAgent?: () => { on: boolean; reason: string | null }
 }
 
 export interface Point {
@@ -153,7 +155,7 @@ export class HealthMonitor {
   }
 
   async #look(): Promise<Sample> {
-    const { streams, sweeper, databaseNotice } = this.#sources
+    const { streams, sweeper, databaseNotice, sampleAgent } = this.#sources
     const at = this.#platform.clock.now()
     const positions = this.#sources.positions(maxPositions).map(({ key, cursor }) => {
       const [projectId = '', id = ''] = key.split('/')
@@ -196,6 +198,7 @@ export class HealthMonitor {
       probe: this.#probe?.probe ?? null,
       memoryBytes: process.memoryUsage.rss(),
       databaseNotice,
+      sampleOff: sampleAgent?.().reason ?? null,
     }
     this.#sample = { sample, measuredAt, probes: this.#probes }
     return sample

@@ -92,6 +92,8 @@ export interface Sample {
   memoryBytes: number
   /** Where the data is, as the start said it. */
   databaseNotice: string | null
+  /** Why the runtime in the box does not work here; null when it does. */
+  sampleOff?: string | null
 }
 
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, count) => all + count, 0)
@@ -164,12 +166,14 @@ const sweeperPanel = ({ at, sweeper }: Sample): PanelFacts => ({
   ],
 })
 
-const runtimesPanel = (at: Date, vitals: Vitals): PanelFacts => ({
+const runtimesPanel = ({ at, sampleOff }: Sample, vitals: Vitals): PanelFacts => ({
   key: 'runtimes',
-  summary:
+  summary: [
     vitals.runtimesAway > 0
       ? `${counted(vitals.runtimesAway, 'runtime')} went silent with runs alive; they fail when the grace is over.`
       : `${counted(vitals.runtimesConnected, 'runtime')} connected.`,
+    ...(sampleOff ? [`The sample agent is off: ${sampleOff}.`] : []),
+  ].join(' '),
   checkedAt: at,
   metrics: [
     { key: 'connected', value: vitals.runtimesConnected, unit: 'count' },
@@ -252,7 +256,7 @@ export function panelsOf(sample: Sample): Panel[] {
     sweeperPanel(sample),
     ...(vitals
       ? [
-          runtimesPanel(at, vitals),
+          runtimesPanel(sample, vitals),
           runsPanel(at, vitals),
           approvalsPanel(at, vitals),
           outboxPanel(at, vitals),
