@@ -163,7 +163,8 @@ function Failure({ item }: { item: InboxItem }) {
 
 /** The whole of what is asked for. SQL, commands and other text keep their lines; the rest is JSON. */
 function Payload({ payload }: { payload: unknown }) {
-  return <pre className="inbox-payload mono">{payloadText(payload)}</pre>
+  const text = payloadText(payload)
+  return text === '' ? null : <pre className="inbox-payload mono">{text}</pre>
 }
 
 function payloadText(payload: unknown): string {

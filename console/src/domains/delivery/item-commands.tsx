@@ -22,7 +22,10 @@ export function ItemCommands({ item, onDone }: { item: InboxItem; onDone: () => 
   const t = inboxText.useText()
   const update = useCommand(UpdateInboxItem)
   const [opened, setOpened] = useState<Opened>()
-  const may = permission(item.allowedActions, 'updateInboxItem').is === 'allowed'
+  const allowed = (action: string) => permission(item.allowedActions, action).is === 'allowed'
+  const may = allowed('updateInboxItem')
+  // An open ask is settled by its answer only.
+  const mayAcknowledge = allowed('updateInboxItem.ACKNOWLEDGE')
   const open = item.state === 'OPEN'
   const apply = async (change: Change) => {
     setOpened(undefined)
@@ -37,16 +40,20 @@ export function ItemCommands({ item, onDone }: { item: InboxItem; onDone: () => 
       () =>
         may && open
           ? [
-              {
-                keys: 'e',
-                label: t('keys.acknowledge'),
-                run: () => void latest.current({ action: 'ACKNOWLEDGE' }),
-              },
+              ...(mayAcknowledge
+                ? [
+                    {
+                      keys: 'e',
+                      label: t('keys.acknowledge'),
+                      run: () => void latest.current({ action: 'ACKNOWLEDGE' }),
+                    },
+                  ]
+                : []),
               { keys: 's', label: t('keys.snooze'), run: () => setOpened('snooze') },
               { keys: 'm', label: t('keys.assign'), run: () => setOpened('assign') },
             ]
           : [],
-      [t, may, open],
+      [t, may, mayAcknowledge, open],
     ),
   )
   if (!may) return null
@@ -68,15 +75,17 @@ export function ItemCommands({ item, onDone }: { item: InboxItem; onDone: () => 
     )
   return (
     <div className="inbox-commands">
-      <Button
-        variant="default"
-        size="compact-sm"
-        loading={update.busy}
-        rightSection={<kbd>E</kbd>}
-        onClick={() => void apply({ action: 'ACKNOWLEDGE' })}
-      >
-        {t('pane.acknowledge')}
-      </Button>
+      {mayAcknowledge && (
+        <Button
+          variant="default"
+          size="compact-sm"
+          loading={update.busy}
+          rightSection={<kbd>E</kbd>}
+          onClick={() => void apply({ action: 'ACKNOWLEDGE' })}
+        >
+          {t('pane.acknowledge')}
+        </Button>
+      )}
       <Menu opened={opened === 'snooze'} onChange={(open) => setOpened(open ? 'snooze' : undefined)}>
         <Menu.Target>
           <Button variant="default" size="compact-sm" rightSection={<kbd>S</kbd>}>
@@ -84,7 +93,10 @@ export function ItemCommands({ item, onDone }: { item: InboxItem; onDone: () => 
           </Button>
         </Menu.Target>
         <Menu.Dropdown>
-          <SnoozeItems onChoose={(until) => void apply({ action: 'SNOOZE', snoozeUntil: until })} />
+          <SnoozeItems
+            deadline={item.deadline}
+            onChoose={(until) => void apply({ action: 'SNOOZE', snoozeUntil: until })}
+          />
         </Menu.Dropdown>
       </Menu>
       <Menu opened={opened === 'assign'} onChange={(open) => setOpened(open ? 'assign' : undefined)}>
@@ -104,7 +116,10 @@ export function ItemCommands({ item, onDone }: { item: InboxItem; onDone: () => 
   )
 }
 
-function SnoozeItems({ onChoose }: { onChoose: (until: string) => void }) {
+type SnoozeProps = { deadline: string | null; onChoose: (until: string) => void }
+
+/** Nothing can be put off beyond its own deadline. */
+function SnoozeItems({ deadline, onChoose }: SnoozeProps) {
   const t = inboxText.useText()
   const now = new Date()
   const choices = [
@@ -113,7 +128,9 @@ function SnoozeItems({ onChoose }: { onChoose: (until: string) => void }) {
     ['tomorrow', morning(now, 'tomorrow')],
     ['week', morning(now, 'monday')],
   ] as const
-  return choices.map(([name, until]) => (
+  const before = deadline === null ? Number.POSITIVE_INFINITY : Date.parse(deadline)
+  const possible = choices.filter(([, until]) => until.getTime() < before)
+  return possible.map(([name, until]) => (
     <Menu.Item key={name} onClick={() => onChoose(until.toISOString())}>
       {t(`snooze.${name}`)}
     </Menu.Item>

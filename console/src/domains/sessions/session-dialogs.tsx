@@ -131,7 +131,11 @@ function DeleteDialog({ session, onClose, onDeleted }: SessionDialogsProps) {
   const t = sessionText.useText()
   const remove = useCommand(DeleteSession)
   const confirm = async (reason: string) => {
-    const input = { sessionId: session.id, reason, expectedGeneration: session.generation }
+    const input = {
+      sessionId: session.id,
+      expectedGeneration: session.generation,
+      ...(reason !== '' && { reason }),
+    }
     const outcome = await remove.run({ input })
     if (!outcome.ok) return
     const { retainedHistory, purgeFailures } = outcome.value

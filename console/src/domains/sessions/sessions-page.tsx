@@ -121,6 +121,7 @@ function SessionsTable({ search, onSearch, onOpen, onChanged, onNew }: SessionsT
           label={t('title')}
           rows={pages.rows}
           columns={columns}
+          visible={peeked && besidePeek}
           rowName={(row) => row.title}
           active={search.peek}
           onActive={(row) => onSearch({ peek: row.id })}
@@ -165,6 +166,9 @@ function SessionsTable({ search, onSearch, onOpen, onChanged, onNew }: SessionsT
     </div>
   )
 }
+
+/** Beside an open peek, which shows the rest, the title keeps its room. */
+const besidePeek = ['state', 'session', 'run', 'last']
 
 /** Rows are patched where they stand; the list is read again at most every two seconds. */
 function useLive(projectId: string, onChange: () => void): void {
