@@ -53,6 +53,14 @@ module.exports = {
       to: { path: '^server/src/' },
     },
     {
+      name: 'the-agent-in-the-box-uses-the-public-api',
+      comment:
+        'What integrators read and copy must work on another machine; only its start belongs to the server.',
+      severity: 'error',
+      from: { path: '^server/src/(examples/|runtimes/sample)' },
+      to: { path: '^server/src/', pathNot: '^server/src/(examples/|runtimes/sample)' },
+    },
+    {
       name: 'no-orphans',
       severity: 'error',
       from: {
