@@ -11,6 +11,8 @@ export interface Context {
   loaders: Loaders
   /** Found again in the log for what was masked. */
   requestId: string
+  /** Set where events carry ids of the transport: the id to go on after, and the cursor of the latest item. */
+  eventIds?: { after: string | null; latest: string | null }
 }
 
 /** The caller; refuses who did not sign in and brought no valid token. */

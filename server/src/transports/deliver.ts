@@ -179,6 +179,8 @@ export async function deliverSession(
   })
   let pumping = false
   let waiting = false
+  /** The end is on its way: whoever waits for `done` has to wait for it. */
+  let ending = false
   const pump = async () => {
     if (pumping) return
     pumping = true
@@ -186,6 +188,7 @@ export async function deliverSession(
       while (!watch.gone && sink.hasRoom()) {
         const taken = watch.take()
         if (!taken) break
+        ending = 'end' in taken
         const made = render(app, prepared, selection, taken)
         const text = typeof made === 'string' ? made : await made
         if ('end' in taken) {
@@ -205,14 +208,15 @@ export async function deliverSession(
     } catch (error) {
       app.log.error({ err: error }, 'a watched event could not be delivered')
       watch.leave()
+      finish()
     } finally {
       pumping = false
     }
   }
   // A wake-up during a pump is not lost: the pump takes until there is nothing.
   watch.onReadable(() => {
-    if (watch.gone) finish()
-    else void pump()
+    if (!watch.gone) void pump()
+    else if (!ending) finish()
   })
   void pump()
   return {

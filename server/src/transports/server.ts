@@ -142,10 +142,12 @@ export async function openServer(app: App): Promise<Server> {
     async close() {
       stopping = true
       const closed = new Promise<void>((resolve) => http.close(() => resolve()))
-      http.closeIdleConnections()
+      // A connection kept alive is idle only once its last answer is out.
+      const idle = setInterval(() => http.closeIdleConnections(), 50)
       await sockets.close(graceMs / 4)
       const deadline = setTimeout(() => http.closeAllConnections(), graceMs)
       await closed
+      clearInterval(idle)
       clearTimeout(deadline)
     },
   }

@@ -11,8 +11,8 @@ const keepAliveMs = 12_000
 
 /**
  * GraphQL over server-sent events, in the distinct-connections form of the protocol: `next` events with results, then
- * `complete`. Deliveries of a session's journal carry their sequence as the event id, so that a client that comes back
- * with `Last-Event-ID` goes on behind it. `curl -N` works.
+ * `complete`. Events carry their position as id (a session's sequence, a project's cursor), so that a client that comes
+ * back with `Last-Event-ID` goes on behind it. `curl -N` works.
  */
 export async function serveEventStream(
   app: App,
@@ -35,7 +35,7 @@ export async function serveEventStream(
     try {
       const after = typeof last === 'string' && /^\d{1,10}$/.test(last) ? { after: Number(last) } : {}
       const delivery = await deliverSession(app, prepared, selection, stream, after)
-      response.once('close', () => delivery.leave())
+      whenGone(response, delivery.leave)
       await delivery.done
       return stream.complete()
     } catch (error) {
@@ -44,11 +44,19 @@ export async function serveEventStream(
       throw error
     }
   }
+  const ids = { after: typeof last === 'string' && last !== '' ? last : null, latest: null as string | null }
+  prepared.contextValue.eventIds = ids
   const result = (await prepared.subscribe(prepared)) as AsyncGenerator<ExecutionResult> | ExecutionResult
   if (!(Symbol.asyncIterator in result)) return stream.finish(result)
-  response.once('close', () => void result.return(undefined))
-  for await (const each of result) await stream.send(JSON.stringify(each))
+  whenGone(response, () => void result.return(undefined))
+  for await (const each of result) await stream.send(JSON.stringify(each), ids.latest)
   stream.complete()
+}
+
+/** Calls `leave` when the reader is gone, also when it went before this call. */
+function whenGone(response: ServerResponse, leave: () => void): void {
+  if (response.destroyed) leave()
+  else response.once('close', leave)
 }
 
 function openStream(response: ServerResponse) {
@@ -60,8 +68,8 @@ function openStream(response: ServerResponse) {
   response.flushHeaders()
   const keepAlive = setInterval(() => response.write(':\n\n'), keepAliveMs)
   response.once('close', () => clearInterval(keepAlive))
-  const write = (text: string, id?: number) =>
-    response.write(`${id === undefined ? '' : `id: ${id}\n`}event: next\ndata: ${text}\n\n`)
+  const write = (text: string, id: number | string | null = null) =>
+    response.write(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${text}\n\n`)
   const complete = () => {
     clearInterval(keepAlive)
     response.end('event: complete\ndata:\n\n')
@@ -74,8 +82,8 @@ function openStream(response: ServerResponse) {
     next: (text: string, cursor: number) => {
       write(text, cursor)
     },
-    async send(text: string) {
-      if (!write(text) && !response.destroyed) {
+    async send(text: string, id: string | null) {
+      if (!write(text, id) && !response.destroyed) {
         await new Promise<void>((resolve) => {
           response.once('drain', resolve)
           response.once('close', resolve)

@@ -192,7 +192,7 @@ builder.subscriptionField('projectEvents', (t) =>
       const visible = readable(context, projectId)
       if (!(await context.loaders.project.load(projectId))) throw notFound()
       const { watch, cursorText } = await watchProject(context.app, context.app.projects, projectId, {
-        after: args.after,
+        after: context.eventIds?.after ?? args.after,
         filter: filterOf(projectId, args.filter),
         visible,
       })
@@ -207,7 +207,10 @@ builder.subscriptionField('projectEvents', (t) =>
       watch.onLeave(forget)
       return shown(watch, cursorText)
     },
-    resolve: (item: unknown) => item as never,
+    resolve: (item: { cursor: string } | EndShape, _args: unknown, { eventIds }: Context) => {
+      if (eventIds) eventIds.latest = 'cursor' in item ? item.cursor : item.resumeAfter
+      return item as never
+    },
   } as never),
 )
 

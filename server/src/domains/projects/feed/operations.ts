@@ -3,7 +3,7 @@ import { invalid, notFound, Refusal } from '../../../platform/refusal.ts'
 import { type News, Tail } from '../../../platform/tail.ts'
 import type { Platform } from '../../../platform/transaction.ts'
 import { Watch } from '../../../platform/watch.ts'
-import { isBeyond, justBelow, type Position, readFeedCursor, writeFeedCursor } from './rules.ts'
+import { isBeyond, type Position, readFeedCursor, writeFeedCursor } from './rules.ts'
 import * as store from './store.ts'
 
 export type { FeedFilter, ProjectEventRow } from './store.ts'
@@ -26,6 +26,8 @@ async function boundsOf(platform: Platform, projectId: string): Promise<store.Fe
   if (!bounds) throw notFound()
   return bounds
 }
+
+const beyondLatest = () => new Refusal('INVALID_CURSOR', 'The cursor lies beyond the latest event.')
 
 /** The tail of every watched project of this process. */
 export const openProjectTail = (platform: Platform, log: Logger): ProjectTail =>
@@ -59,12 +61,12 @@ export async function watchProject(
   args: { after?: string | null | undefined; filter: store.FeedFilter; visible: 'all' | string[] },
 ): Promise<{ watch: ProjectWatch; cursorText: (at: Position) => string }> {
   const bounds = await boundsOf(platform, projectId)
-  const now = justBelow(bounds.horizon)
+  const now = bounds.latest
   const read = args.after == null ? now : readFeedCursor(bounds.incarnation, args.after)
   if (read instanceof Refusal) throw read
   const after = read === 'other' ? start : read
-  if (isBeyond(after, justBelow(bounds.horizon + 1_000_000_000n))) {
-    throw new Refusal('INVALID_CURSOR', 'The cursor lies beyond the latest event.')
+  if (after.xid >= bounds.horizon) {
+    throw beyondLatest()
   }
   const types = args.filter.types && new Set(args.filter.types)
   const sessions = args.filter.sessionIds && new Set(args.filter.sessionIds)
@@ -122,6 +124,7 @@ export async function readFeed(
   if (read === 'other' || isBeyond(bounds.floor, read)) {
     throw new Refusal('INVALID_CURSOR', 'The feed is not kept that far back.')
   }
+  if (read.xid >= bounds.horizon) throw beyondLatest()
   const { events } = await store.eventsBeyond(platform.db, projectId, read, first + 1, args.filter)
   const page = events.slice(0, first)
   const lastEvent = page.at(-1)

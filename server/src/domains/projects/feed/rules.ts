@@ -11,9 +11,6 @@ const last = 9_223_372_036_854_775_807n
 export const isBeyond = (a: Position, b: Position) =>
   a.xid > b.xid || (a.xid === b.xid && a.position > b.position)
 
-/** Everything below a horizon has been seen. */
-export const justBelow = (horizon: bigint): Position => ({ xid: horizon - 1n, position: last })
-
 /** Cursors carry the database's incarnation: after a restore, positions of the other one mean nothing. */
 export const writeFeedCursor = (incarnation: string, at: Position) =>
   Buffer.from(`${incarnation}.${at.xid}.${at.position}`).toString('base64url')

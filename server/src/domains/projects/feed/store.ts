@@ -20,20 +20,45 @@ export interface FeedFilter {
   sessionIds?: readonly string[] | undefined
 }
 
-/** The horizon: below this transaction id nothing new can appear any more. And where the project's kept feed begins. */
+/**
+ * The horizon: below this transaction id nothing new can appear any more. Where the project's kept feed begins, and its
+ * latest event below the horizon (or the floor). Cursors are made of events only: after a crash the database may give out
+ * transaction ids again that nothing committed had used.
+ */
 export interface FeedBounds {
   horizon: bigint
   floor: Position
+  latest: Position
   incarnation: string
 }
 export async function feedBounds(db: Reader, projectId: string): Promise<FeedBounds | null> {
-  const rows = await db.$queryRaw<{ horizon: bigint; xid: bigint; position: bigint; incarnation: string }[]>`
+  const rows = await db.$queryRaw<
+    {
+      horizon: bigint
+      xid: bigint
+      position: bigint
+      latestXid: bigint
+      latestPosition: bigint
+      incarnation: string
+    }[]
+  >`
     SELECT pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS horizon, l.feed_floor_xid AS xid, l.feed_floor_position AS position,
+           coalesce(e.xid::text::bigint, l.feed_floor_xid) AS "latestXid", coalesce(e.position, l.feed_floor_position) AS "latestPosition",
            i.incarnation
-      FROM project_load l CROSS JOIN installation i WHERE l.project_id = ${projectId}::uuid`
+      FROM project_load l CROSS JOIN installation i
+      LEFT JOIN LATERAL (
+        SELECT e.xid, e.position FROM project_events e
+         WHERE e.project_id = l.project_id AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+         ORDER BY e.xid DESC, e.position DESC LIMIT 1) e ON true
+     WHERE l.project_id = ${projectId}::uuid`
   const row = rows[0]
   return row
-    ? { horizon: row.horizon, floor: { xid: row.xid, position: row.position }, incarnation: row.incarnation }
+    ? {
+        horizon: row.horizon,
+        floor: { xid: row.xid, position: row.position },
+        latest: { xid: row.latestXid, position: row.latestPosition },
+        incarnation: row.incarnation,
+      }
     : null
 }
 
