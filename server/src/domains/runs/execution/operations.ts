@@ -9,7 +9,7 @@ import { addMessage, type LockedSession } from '../../sessions/operations.ts'
 import { lockRun } from '../locks.ts'
 import { checkSize, end, publicId } from '../operations.ts'
 import * as rules from '../rules.ts'
-import * as runtimes from '../runtimes/store.ts'
+import { noteLifeIn } from '../runtimes/operations.ts'
 import * as store from '../store.ts'
 import { generationOf, runToken } from '../tokens.ts'
 
@@ -85,7 +85,7 @@ export function startRun(platform: Platform, call: Call, input: { runId: Ref; ru
     const generation = run.tokenGeneration + 1
     const deadlineAt = new Date(unit.now.getTime() + session.runTimeoutMs)
     await store.markStarted(unit.tx, run, generation, deadlineAt, unit.now)
-    await runtimes.touchRuntime(unit.tx, input.runtimeId, unit.now)
+    await noteLifeIn(unit, input.runtimeId)
     await append(unit, session, run.id, [
       {
         type: 'RUN_STARTED',

@@ -58,12 +58,18 @@ export async function ownRuntime(platform: Platform, viewer: Viewer, ref: Ref): 
 export async function noteLife(platform: Platform, ref: Ref): Promise<void> {
   const touched = await store.touchRuntime(platform.db, ref, platform.clock.now())
   if (!touched) throw notFound()
-  if (touched.reconnected) {
-    await transact(platform, async (unit) => {
-      const [row] = await runs.runtimesByRef(unit.tx, [ref])
-      if (row) await tell(unit, ref, 'RUNTIME_CONNECTED', row.name)
-    })
-  }
+  if (touched.reconnected) await transact(platform, (unit) => tellConnected(unit, ref))
+}
+
+/** The same as part of what it does. */
+export async function noteLifeIn(unit: Unit, ref: Ref): Promise<void> {
+  const touched = await store.touchRuntime(unit.tx, ref, unit.now)
+  if (touched?.reconnected) await tellConnected(unit, ref)
+}
+
+async function tellConnected(unit: Unit, ref: Ref): Promise<void> {
+  const [row] = await runs.runtimesByRef(unit.tx, [ref])
+  if (row) await tell(unit, ref, 'RUNTIME_CONNECTED', row.name)
 }
 
 /** What a runtime has not acknowledged yet, beyond a position: what a (re)connecting subscription begins with. */
