@@ -112,6 +112,5 @@ test('the README’s map names what is there, and its commands are those of the 
   const commands = tableUnder('Development').map(([cell]) => code(cell)[0]?.split(' ').at(-1))
   expect([...commands, 'start'].sort()).toEqual(Object.keys(scripts).sort())
   for (const [, target = ''] of readme.matchAll(/\]\(([^)]+)\)/g))
-    if (!/^https?:|\.png$/.test(target))
-      expect(existsSync(join(root, target)), target).toBe(true)
+    if (!/^https?:|\.png$/.test(target)) expect(existsSync(join(root, target)), target).toBe(true)
 })
