@@ -21,6 +21,8 @@ const NEAR = 30
  * otherwise never be long enough and read the whole history.
  */
 const MOST_UNASKED = 3
+/** Pixels, as in timeline.css; the least that a row takes. */
+const ROW_HEIGHT = 30
 /** How far from the end still counts as being at the live edge, in pixels. */
 const EDGE = 40
 
@@ -117,13 +119,6 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
   const last = items.at(-1)?.index ?? 0
 
   const [unasked, setUnasked] = useState(0)
-  useEffect(() => {
-    if (rows.length === 0 || busy !== undefined) return
-    if (last > rows.length - NEAR) journal.loadLater()
-    if (first >= NEAR || unasked >= MOST_UNASKED || !window || !hasEarlier(window)) return
-    setUnasked(unasked + 1)
-    journal.loadEarlier()
-  }, [journal, first, last, rows.length, busy, unasked, window])
   /** The reader moves: what was loaded was wanted. */
   const onMove = () => unasked > 0 && setUnasked(0)
 
@@ -138,6 +133,15 @@ function TimelineBody({ journal, state, search, onSearch, actions }: TimelineBod
   }, [rows, search])
   useScrollToPlace(virtualizer, state.place, selectedIndex)
   useScrollToSelected(virtualizer, selectedIndex, search.event)
+  useEffect(() => {
+    if (rows.length === 0 || busy !== undefined) return
+    if (last > rows.length - NEAR) journal.loadLater()
+    // What was rendered first is the top of the list; where the reader was taken since, the scroller knows.
+    if ((scroller.current?.scrollTop ?? 0) > NEAR * ROW_HEIGHT) return
+    if (first >= NEAR || unasked >= MOST_UNASKED || !window || !hasEarlier(window)) return
+    setUnasked(unasked + 1)
+    journal.loadEarlier()
+  }, [journal, first, last, rows.length, busy, unasked, window])
 
   const steps = useRef((_step: number) => {})
   steps.current = (step) => {
