@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { ClientConfig } from 'pg'
 import { Client } from '../../test/kit/client.ts'
 
 const main = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url))
@@ -17,11 +19,24 @@ export interface RunningServer {
   /** The API in the name of the owner of everything. */
   owner: Client
   output(): string
+  /** Its database, for what would take too long over the API. */
+  database: ClientConfig
   /** Ends it as a power cut ends a process. */
   kill(): Promise<void>
   /** Starts it again on the same data and the same port. */
   restart(): Promise<void>
   close(): Promise<void>
+}
+
+/** Known before the start, so that a server that comes back is where its pages look for it. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer().once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
 }
 
 export async function startServer(env: Record<string, string> = {}): Promise<RunningServer> {
@@ -30,7 +45,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Run
   chmodSync(home, 0o755)
   const token = randomBytes(32).toString('base64url')
   const inherited = Object.entries(process.env).filter(([name]) => !/^(WHEELHOUSE_|DATABASE_URL)/.test(name))
-  let port = '0'
+  const port = await freePort()
   let output = ''
   let child: ChildProcess | undefined
   let ended: Promise<void> = Promise.resolve()
@@ -46,7 +61,7 @@ export async function startServer(env: Record<string, string> = {}): Promise<Run
         WHEELHOUSE_SAMPLE: '0',
         WHEELHOUSE_BOOTSTRAP_TOKEN: token,
         ...env,
-        WHEELHOUSE_PORT: port,
+        WHEELHOUSE_PORT: String(port),
       },
     })
     child = started
@@ -70,12 +85,12 @@ export async function startServer(env: Record<string, string> = {}): Promise<Run
   }
   await boot()
   const url = /ready at (\S+)/.exec(output)?.[1] ?? ''
-  port = new URL(url).port
   return {
     url,
     welcomeUrl: /http\S+#code=\S+/.exec(output)?.[0] ?? null,
     owner: new Client(url, token),
     output: () => output,
+    database: { host: join(home, 'data/postgres/socket'), user: 'wheelhouse', database: 'wheelhouse' },
     kill: () => end('SIGKILL'),
     restart: boot,
     async close() {
