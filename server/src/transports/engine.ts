@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EnvelopArmorPlugin } from '@escape.tech/graphql-armor'
-import { type DocumentNode, GraphQLError } from 'graphql'
+import { BREAK, type DocumentNode, GraphQLError, getOperationAST, visit } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import type { App } from '../app.ts'
 import type { Viewer } from '../domains/access/rules.ts'
@@ -73,6 +73,37 @@ const plainErrors = (): Plugin => ({
   },
 })
 
+const asksForTypes = new WeakMap<DocumentNode, boolean>()
+function isIntrospection(document: DocumentNode): boolean {
+  let known = asksForTypes.get(document)
+  if (known === undefined) {
+    known = false
+    visit(document, {
+      Field({ name }) {
+        if (name.value !== '__schema' && name.value !== '__type') return
+        known = true
+        return BREAK
+      },
+    })
+    asksForTypes.set(document, known)
+  }
+  return known
+}
+
+/** An operation must be there to be run, and the schema tells of itself to who is signed in. */
+const beforeExecution = (): Plugin<Context> => ({
+  onExecute({ args, setResultAndStopExecution }) {
+    if (!getOperationAST(args.document, args.operationName)) {
+      setResultAndStopExecution({ errors: [unnamed()] })
+      return
+    }
+    if (args.contextValue.viewer || !isIntrospection(args.document)) return
+    setResultAndStopExecution({
+      errors: [errorOf(new Refusal('UNAUTHENTICATED', 'Sign in, or send a valid token.'))],
+    })
+  },
+})
+
 export interface ServerContext {
   viewer: Viewer | null
 }
@@ -92,7 +123,7 @@ export function createEngine(app: App) {
     maskedErrors: {
       maskError: (error) => maskError(app, error, randomUUID()),
     },
-    plugins: [armor(), countRequests(app.metrics), plainErrors()],
+    plugins: [armor(), countRequests(app.metrics), beforeExecution(), plainErrors()],
   })
 }
 
@@ -148,6 +179,9 @@ export async function prepare(
     subscribe: enveloped.subscribe as (args: unknown) => unknown,
   }
 }
+
+/** What is asked is not said: no operation of that name, or several and no name. */
+export const unnamed = () => bad('The document holds no such operation, or several and no name was given')
 
 const bad = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_INVALID' } })
 /** GraphQL's own error, with a code. */

@@ -8,9 +8,9 @@ import type { Viewer } from '../domains/access/rules.ts'
 import { errorOf } from '../graphql/problems.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { deliverSession, type Sink, sessionEventsField } from './deliver.ts'
-import { checkVersion, type Engine, type Prepared, prepare } from './engine.ts'
+import { checkVersion, type Engine, type Prepared, prepare, unnamed } from './engine.ts'
 
-const limits = { subscriptions: 64, inFlight: 32, messageIn: 1_048_576, messageOut: 8_388_608 }
+const limits = { id: 128, subscriptions: 64, inFlight: 32, messageIn: 1_048_576, messageOut: 8_388_608 }
 const pingEveryMs = 12_000
 /** How long the closing server waits for readers to take their last item. */
 const lastItemMs = 1_000
@@ -23,6 +23,8 @@ interface Connection {
   viewer: Viewer | null
   subscriptions: number
   inFlight: number
+  /** Messages that are not counted as one or the other yet. */
+  arriving: number
   room: Set<() => void>
 }
 type PreparedOverWs = Prepared & {
@@ -30,7 +32,12 @@ type PreparedOverWs = Prepared & {
 }
 
 /** graphql-ws on `/graphql`, with the token in `connection_init` or the console's cookie. */
-export function createWebSockets(app: App, engine: Engine) {
+export function createWebSockets(
+  app: App,
+  engine: Engine,
+  /** The milliseconds to wait, for a caller who sends too much; counts HTTP and WebSockets together. */
+  rateLimit: (caller: string) => number | null,
+) {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.messageIn,
@@ -43,36 +50,47 @@ export function createWebSockets(app: App, engine: Engine) {
     connectionInitWaitTimeout: 10_000,
     async onConnect(ctx) {
       const { token, api } = ctx.connectionParams ?? {}
-      const refusal = checkVersion(api == null ? null : String(api))
+      const refusal = checkVersion(api == null ? null : typeof api === 'object' ? '' : String(api))
       if (refusal) {
         ctx.extra.socket.close(CloseCode.BadRequest, refusal.code)
         return
       }
       const headers = new Headers()
-      if (typeof token === 'string') headers.set('authorization', `Bearer ${token}`)
-      else if (sameOrigin(app, ctx.extra.request) && ctx.extra.request.headers.cookie) {
+      if (typeof token === 'string') {
+        // What no header can carry is no token.
+        headers.set('authorization', `Bearer ${/^[\x21-\x7e]*$/.test(token) ? token : ''}`)
+      } else if (sameOrigin(app, ctx.extra.request) && ctx.extra.request.headers.cookie) {
         headers.set('cookie', ctx.extra.request.headers.cookie)
       }
       ctx.extra.viewer = await app.authenticate(headers)
       if (!ctx.extra.viewer) ctx.extra.socket.close(CloseCode.Forbidden, 'UNAUTHENTICATED')
     },
     async onSubscribe(ctx, id, payload) {
-      const prepared = await prepare(engine, await current(app, ctx.extra), payload)
-      if (!('document' in prepared)) return prepared
-      const operation = getOperationAST(prepared.document, prepared.operationName)
-      const counted = operation?.operation === OperationTypeNode.SUBSCRIPTION ? 'subscriptions' : 'inFlight'
-      if (ctx.extra[counted] >= limits[counted]) {
-        return [
-          errorOf(
-            new Refusal(
-              'RATE_LIMITED',
-              `One connection carries at most ${limits[counted]} of these at once.`,
-            ),
-          ),
-        ]
+      const connection = ctx.extra
+      // Every delivery repeats it.
+      if (id.length > limits.id) connection.socket.close(CloseCode.BadRequest, 'The id is too long')
+      const most = limits.subscriptions + limits.inFlight
+      // Before anything is read for it: what waits for its turn is bounded too.
+      if (connection.arriving >= most) return [tooMany(most)]
+      connection.arriving += 1
+      try {
+        const viewer = await current(app, connection)
+        const retryAfterMs = viewer && rateLimit(viewer.tokenId ?? viewer.principalId)
+        if (retryAfterMs !== null)
+          return [
+            errorOf(new Refusal('RATE_LIMITED', 'Too many requests from this token.', { retryAfterMs })),
+          ]
+        const prepared = await prepare(engine, viewer, payload)
+        if (!('document' in prepared)) return prepared
+        const operation = getOperationAST(prepared.document, prepared.operationName)
+        if (!operation) return [unnamed()]
+        const counted = operation.operation === OperationTypeNode.SUBSCRIPTION ? 'subscriptions' : 'inFlight'
+        if (connection[counted] >= limits[counted]) return [tooMany(limits[counted])]
+        connection[counted] += 1
+        return Object.assign(prepared, { ws: { connection, id, counted } }) as never
+      } finally {
+        connection.arriving -= 1
       }
-      ctx.extra[counted] += 1
-      return Object.assign(prepared, { ws: { connection: ctx.extra, id, counted } }) as never
     },
     execute: (async (args: PreparedOverWs) => {
       try {
@@ -91,6 +109,7 @@ export function createWebSockets(app: App, engine: Engine) {
       viewer: null,
       subscriptions: 0,
       inFlight: 0,
+      arriving: 0,
       room: new Set(),
     }
     connections.add(connection)
@@ -156,6 +175,9 @@ export function createWebSockets(app: App, engine: Engine) {
   }
 }
 
+const tooMany = (most: number) =>
+  errorOf(new Refusal('RATE_LIMITED', `One connection carries at most ${most} of these at once.`))
+
 /** Rights are read for each operation, not once per connection: a connection may live for days. */
 async function current(app: App, connection: Connection): Promise<Viewer | null> {
   if (!connection.viewer) return null
@@ -180,10 +202,17 @@ async function subscribe(app: App, args: PreparedOverWs): Promise<unknown> {
   const release = () => {
     connection.subscriptions -= 1
   }
+  const gone = () => connection.socket.readyState !== connection.socket.OPEN
   const selection = sessionEventsField(args)
-  if (!selection) return releasing(await args.subscribe(args), release)
+  if (!selection) {
+    const stream = releasing(await args.subscribe(args), release)
+    // Nobody would end what was opened for a connection that has closed meanwhile.
+    if (gone() && isStream(stream)) await stream.return?.()
+    return stream
+  }
   try {
     const delivery = await deliverSession(app, args, selection, sinkOf(connection, id))
+    if (gone()) delivery.leave()
     return until(delivery, release)
   } catch (error) {
     release()
@@ -251,10 +280,13 @@ function until(delivery: { done: Promise<void>; leave(): void }, release: () => 
   }
 }
 
+const isStream = (value: unknown): value is AsyncIterableIterator<unknown> =>
+  typeof (value as AsyncIterable<unknown> | null)?.[Symbol.asyncIterator] === 'function'
+
 /** Counts a subscription out when its stream ends, however it ends. */
 function releasing(result: unknown, release: () => void): unknown {
   const stream = result as AsyncIterator<unknown> & AsyncIterable<unknown>
-  if (typeof stream?.[Symbol.asyncIterator] !== 'function') {
+  if (!isStream(result)) {
     release()
     return result
   }

@@ -16,14 +16,16 @@ export interface Server {
 }
 
 const maxBody = 8_388_608
+/** Of what is no GraphQL: credentials. */
+const maxSmallBody = 65_536
 const graceMs = 10_000
 
 /** Everything that listens: GraphQL over HTTP, server-sent events and WebSockets, sign-in, exports, health, console. */
 export async function openServer(app: App): Promise<Server> {
   const engine = createEngine(app)
-  const sockets = createWebSockets(app, engine)
-  const serveStatic = serveConsole()
   const rateLimit = createRateLimit(app.clock, { window: 60, max: app.config.rateLimit })
+  const sockets = createWebSockets(app, engine, rateLimit)
+  const serveStatic = serveConsole()
   let stopping = false
   const streams = new Set<ServerResponse>()
 
@@ -44,13 +46,9 @@ export async function openServer(app: App): Promise<Server> {
 
   async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refuse = (status: number, refusal: Refusal) => answerErrors(response, status, refusal)
-    const length = Number(request.headers['content-length'] ?? 0)
-    if (request.method === 'POST' && (request.headers['transfer-encoding'] || length > maxBody)) {
-      request.resume()
-      return refuse(
-        413,
-        new Refusal('INVALID_INPUT', `A body has a content-length of at most ${maxBody} bytes.`),
-      )
+    if (hasLargeBody(request, maxBody)) return refuseBody(request, response, maxBody)
+    if (request.method === 'POST' && !/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+      return refuse(415, new Refusal('INVALID_INPUT', 'An operation comes as application/json.'))
     }
     const headers = new Headers(request.headers as Record<string, string>)
     const version = checkVersion(headers.get('x-wheelhouse-api'))
@@ -96,6 +94,7 @@ export async function openServer(app: App): Promise<Server> {
     }
     if (path === '/graphql') return graphql(request, response)
     if (/^\/(auth|api|exports|healthz|readyz|metrics)(\/|$)/.test(path)) {
+      if (hasLargeBody(request, maxSmallBody)) return refuseBody(request, response, maxSmallBody)
       await rest.handle(request, response, { address: addressOf(request) })
       return
     }
@@ -151,6 +150,21 @@ export async function openServer(app: App): Promise<Server> {
       clearTimeout(deadline)
     },
   }
+}
+
+/** Only a body that says its length, and a small enough one, is read. */
+const hasLargeBody = ({ headers }: IncomingMessage, most: number) =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > most
+
+/** Answers before the body has come; what does come is thrown away until the connection closes. */
+function refuseBody(request: IncomingMessage, response: ServerResponse, most: number): void {
+  request.resume()
+  response.setHeader('connection', 'close')
+  answerErrors(
+    response,
+    413,
+    new Refusal('INVALID_INPUT', `A body has a content-length of at most ${most} bytes.`),
+  )
 }
 
 const addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? ''
