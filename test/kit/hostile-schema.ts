@@ -56,34 +56,44 @@ export interface Operation {
  * Everything that can be selected down to `depth` objects, without fields that need arguments. Of what an interface
  * stands for, only what all have; of a union, each member's own plain values.
  */
-export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, depth: number): string {
+export function selectionOf(
+  schema: GraphQLSchema,
+  type: GraphQLOutputType,
+  depth: number,
+  inList = false,
+): string {
   const named = getNamedType(type)
   if (isLeafType(named)) return ''
   if (isUnionType(named)) {
     const members = named
       .getTypes()
       .map(
-        (member) => `...on ${member.name}{__typename ${aliased(member.name, fieldsOf(schema, member, 0))}}`,
+        (member) =>
+          `...on ${member.name}{__typename ${aliased(member.name, fieldsOf(schema, member, 0, false))}}`,
       )
     return `{__typename ${members.join(' ')}}`
   }
   if (!isObjectType(named) && !isInterfaceType(named)) return ''
-  return `{__typename ${fieldsOf(schema, named, isInterfaceType(named) ? 0 : depth)}}`
+  return `{__typename ${fieldsOf(schema, named, isInterfaceType(named) ? 0 : depth, inList)}}`
 }
 
 function fieldsOf(
   schema: GraphQLSchema,
   type: GraphQLObjectType | GraphQLInterfaceType,
   depth: number,
+  inList: boolean,
 ): string {
   return Object.values(type.getFields())
     .filter((field) => !field.args.some(isRequiredArgument))
     .map((field) => {
       if (isLeafType(getNamedType(field.type))) return field.name
       if (depth <= 0 || field.name === 'edges') return ''
-      // One page holds little here; a cost that is declared by `first` stays small.
+      const page = field.args.some((arg) => arg.name === 'first' || arg.name === 'last')
+      // A page of each row of a list is another question than the list.
+      if (page && inList) return ''
       const few = field.args.some((arg) => arg.name === 'first') ? '(first:5)' : ''
-      return `${field.name}${few}${selectionOf(schema, field.type, depth - 1)}`
+      const list = inList || isListType(getNullableType(field.type))
+      return `${field.name}${few}${selectionOf(schema, field.type, depth - 1, list)}`
     })
     .filter(Boolean)
     .join(' ')

@@ -1,5 +1,5 @@
 import type { ObjectRef } from '@pothos/core'
-import { type BuilderTypes, builder } from './builder.ts'
+import { type BuilderTypes, builder, limits } from './builder.ts'
 import { defaultPage, maxPage } from './page.ts'
 
 /** `<Name>Connection` and `<Name>Edge` of a node type, as `connectionOf` fills them. */
@@ -19,4 +19,14 @@ export const forwardArgs = builder.args((t) => ({
 export const pageCost = (args: { first?: number | null | undefined }) => ({
   field: 1,
   multiplier: Math.min(Math.max(args.first ?? defaultPage, 1), maxPage),
+})
+
+/**
+ * What a page costs that belongs to a node: a statement each where many nodes are listed, so that one operation asks
+ * for at most 1 000 of them.
+ */
+export const pageRead = limits.complexity / 1_000
+export const ownPageCost = (args: { first?: number | null | undefined }) => ({
+  ...pageCost(args),
+  field: pageRead,
 })

@@ -9,7 +9,9 @@ import {
 } from '../domains/access/operations.ts'
 import { loadInboxItems } from '../domains/delivery/operations.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
+import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
 import {
+  type ApprovalRow,
   loadApprovals,
   loadApprovalsOfRuns,
   loadRoutes,
@@ -67,6 +69,10 @@ export function createLoaders(db: Db) {
     approvalsOfRun: childrenOf(
       (ids) => loadApprovalsOfRuns(db, ids),
       (row) => row.runId,
+    ),
+    approvalsOfSession: new DataLoader<AsksOfSession, ApprovalRow[], string>(
+      (asked) => loadApprovalsOfSessions(db, asked),
+      { cacheKeyFn: ({ session, open }) => `${refKey(session)}/${open}` },
     ),
     runtime: byRef((refs) => loadRuntimes(db, refs)),
     runtimesOfProject: childrenOf(

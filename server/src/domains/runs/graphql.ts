@@ -1,6 +1,6 @@
 import { AllowedActionRef } from '../../graphql/allowed-action.ts'
 import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
-import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
+import { connectionType, forwardArgs, ownPageCost } from '../../graphql/connection.ts'
 import { type Context, viewerOf } from '../../graphql/context.ts'
 import { found, refOf } from '../../graphql/found.ts'
 import { connectionOf, isNumberKey, pageRequest } from '../../graphql/page.ts'
@@ -316,7 +316,7 @@ builder.objectFields(SessionRef, (t) => ({
     type: RunConnection,
     description: 'Its runs, newest first.',
     args: forwardArgs,
-    complexity: pageCost,
+    complexity: ownPageCost,
     resolve: async (session, args, context) => {
       const request = pageRequest(args, isNumberKey)
       const rows = await listRuns(context.app.db, session, request.first, request.after?.[0] ?? null)

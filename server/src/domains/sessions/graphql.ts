@@ -1,6 +1,6 @@
 import { AllowedActionRef } from '../../graphql/allowed-action.ts'
 import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
-import { connectionType, forwardArgs, pageCost } from '../../graphql/connection.ts'
+import { connectionType, forwardArgs, ownPageCost, pageCost } from '../../graphql/connection.ts'
 import { type Context, permit, viewerOf } from '../../graphql/context.ts'
 import { input, inputObject, parse } from '../../graphql/fields.ts'
 import { found, refOf } from '../../graphql/found.ts'
@@ -135,7 +135,7 @@ builder.node(SessionRef, {
         type: MessageRef,
         description:
           'The transcript, oldest first, from either end: `first`/`after` or `last`/`before`, 1 to 100.',
-        complexity: pageCost,
+        complexity: ownPageCost,
         resolve: async (session, args, context) => {
           const { rows, more } = await readMessages(context, session, args)
           const edges = rows.map((node) => ({ cursor: writeCursor([node.sequence]), node }))

@@ -1,4 +1,5 @@
 import { builder, nodeKey, unspell } from '../../../graphql/builder.ts'
+import { pageRead } from '../../../graphql/connection.ts'
 import { type Context, permit, viewerOf } from '../../../graphql/context.ts'
 import { input, inputObject, parse } from '../../../graphql/fields.ts'
 import { found, refOf } from '../../../graphql/found.ts'
@@ -130,7 +131,7 @@ builder.objectField(ProjectRef, 'events', (t) =>
       first: t.arg.int({ description: 'How many: 1 to 500, 100 when absent.' }),
       filter: t.arg({ type: ProjectEventFilter.ref as never, description: 'Which events.' }),
     },
-    complexity: (args) => ({ field: 1, multiplier: Math.min(Math.max(args.first ?? 100, 1), 500) }),
+    complexity: (args) => ({ field: pageRead, multiplier: Math.min(Math.max(args.first ?? 100, 1), 500) }),
     resolve: async (project, args, context) => {
       const visible = readable(context, project.id)
       const asked = filterOf(project.id, args.filter)

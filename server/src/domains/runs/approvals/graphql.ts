@@ -20,7 +20,7 @@ import {
   approvalStates,
   decideApproval,
 } from '../rules.ts'
-import { listApprovals, listApprovalsOfSession, requestApproval, resolveApproval } from './operations.ts'
+import { listApprovals, requestApproval, resolveApproval } from './operations.ts'
 
 const ApprovalKindRef = builder.enumType('ApprovalKind', {
   description: 'What an agent asks for.',
@@ -113,7 +113,8 @@ builder.objectField(SessionRef, 'approvals', (t) =>
     type: [ApprovalRef],
     description: 'Its asks, newest first, at most 100.',
     args: { open: t.arg.boolean({ description: 'Only those that wait, or only those that do not.' }) },
-    resolve: (session, { open }, context) => listApprovalsOfSession(context.app.db, session, open ?? null),
+    resolve: (session, { open }, { loaders }) =>
+      loaders.approvalsOfSession.load({ session, open: open ?? null }),
   }),
 )
 

@@ -199,8 +199,9 @@ async function settle(
   await settleAsks(unit, run.projectId, [approval.id], d.by)
 }
 
-/** A session's asks, newest first, at most 100. */
-export const listApprovalsOfSession = store.approvalsOfSession
+/** The asks of sessions, newest first, at most 100 of each. */
+export const loadApprovalsOfSessions = store.approvalsOfSessions
+export type { AsksOfSession } from './store.ts'
 
 /** A page of the asks of a project, or of all visible ones, that the caller can see, newest first. */
 export async function listApprovals(

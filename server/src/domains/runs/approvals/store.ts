@@ -39,12 +39,35 @@ export const dueApprovals = (db: Reader, now: Date, most: number) => db.$queryRa
 
 const openness = (open: boolean | null) => (open === null ? {} : { state: open ? 'OPEN' : { not: 'OPEN' } })
 
-export const approvalsOfSession = (db: Reader, session: Ref, open: boolean | null) =>
-  db.approval.findMany({
-    where: { projectId: session.projectId, sessionId: session.id, ...openness(open) },
-    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: 100,
+/** What is asked of one session: its asks, open ones, or the others. */
+export interface AsksOfSession {
+  session: Ref
+  open: boolean | null
+}
+
+/** The newest 100 asks of each session, newest first, in two statements however many sessions there are. */
+export async function approvalsOfSessions(db: Reader, asked: readonly AsksOfSession[]) {
+  const newest = await db.$queryRaw<{ index: number; id: string }[]>`
+    SELECT k.index::int, a.id
+      FROM unnest(${asked.map(({ session }) => session.projectId)}::uuid[], ${asked.map(({ session }) => session.id)}::uuid[],
+                  ${asked.map(({ open }) => open)}::boolean[]) WITH ORDINALITY k(project_id, session_id, open, index)
+     CROSS JOIN LATERAL (
+       SELECT id, created_at FROM approvals
+        WHERE project_id = k.project_id AND session_id = k.session_id
+          AND (k.open IS NULL OR k.open = (state = 'OPEN'))
+        ORDER BY created_at DESC, id DESC LIMIT 100) a
+     ORDER BY k.index, a.created_at DESC, a.id DESC`
+  const rows = await db.approval.findMany({
+    where: {
+      projectId: { in: [...new Set(asked.map(({ session }) => session.projectId))] },
+      id: { in: newest.map(({ id }) => id) },
+    },
   })
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  return asked.map((_, index) =>
+    newest.flatMap((each) => (each.index === index + 1 ? (byId.get(each.id) ?? []) : [])),
+  )
+}
 
 /** A page of asks, newest first, of whole projects and of single sessions; one more than asked for. */
 export const approvalPage = (

@@ -1,4 +1,5 @@
 import { builder, nodeKey, unspell } from '../../../graphql/builder.ts'
+import { pageRead } from '../../../graphql/connection.ts'
 import { type Context, permit, viewerOf } from '../../../graphql/context.ts'
 import { input, inputObject, parse } from '../../../graphql/fields.ts'
 import { found, refOf } from '../../../graphql/found.ts'
@@ -140,7 +141,7 @@ builder.objectFields(SessionRef, (t) => ({
       scanLimit: t.arg.int(scanLimit),
     },
     complexity: (args) => ({
-      field: 1,
+      field: pageRead,
       multiplier: Math.min(Math.max(args.first ?? 100, 1), pageLimits.first),
     }),
     resolve: (session, args, context) => {
@@ -166,7 +167,7 @@ builder.objectFields(SessionRef, (t) => ({
       scanLimit: t.arg.int(scanLimit),
     },
     complexity: (args) => ({
-      field: 1,
+      field: pageRead,
       multiplier: Math.min(Math.max(args.last ?? 100, 1), pageLimits.first),
     }),
     resolve: (session, args, context) => {

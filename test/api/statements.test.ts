@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { consoleQueries, statementsOf } from '../kit/counting.ts'
+import { startWorld, type World } from '../kit/hostile-tries.ts'
+import { principalWith } from '../kit/hostile-world.ts'
+
+/*
+ * What a request costs the database, counted: no more statements for 100 rows than for 5, whatever is selected. (Fewer,
+ * where the newest 100 are of fewer kinds.)
+ */
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.app.close())
+
+let rows = 1
+/** `count` of everything that lists show: sessions with asks, principals, tokens, runtimes, views; runs of one session. */
+async function growTo(count: number): Promise<void> {
+  const { app, here } = world
+  const { Project: projectId, Session: sessionId } = here.ids
+  for (; rows < count; rows += 1) {
+    const name = `${here.name} ${rows}`
+    const story = await here.run()
+    await story.writes.ask({
+      kind: 'QUESTION',
+      title: name,
+      payload: {},
+      options: ['a', 'b'],
+      defaultDecision: 'a',
+    })
+    await principalWith(app, name, [{ capabilities: ['session.read'], projectId }])
+    await here.owner.do(
+      'createToken',
+      { name, grants: [{ capabilities: ['session.read'], projectId }] },
+      'token{id}',
+    )
+    await here.owner.do('registerRuntime', { projectId, name, maxConcurrentRuns: 1 }, 'runtime{id}')
+    await here.owner.do('saveView', { projectId, screen: 'sessions', name, state: {} }, 'view{id}')
+    await here.owner.do('createSession', { projectId, title: name }, 'session{id}')
+    const { run } = await here.owner.do<{ run: { id: string } }>(
+      'submitTurn',
+      { sessionId, text: name, runtimeId: here.ids.Runtime },
+      'run{id}',
+    )
+    const { runToken } = await here.owner.do<{ runToken: string }>(
+      'startRun',
+      { runId: run.id, runtimeId: here.ids.Runtime },
+      'runToken',
+    )
+    const fence = { runId: run.id, runToken }
+    await here.owner.do(
+      'recordRunEvents',
+      { ...fence, events: [{ type: 'INFO', payload: { text: name } }] },
+      'cursor',
+    )
+    await here.owner.do('completeRun', { ...fence, answer: name }, 'run{id}')
+  }
+}
+
+/** Values for the console's variables, by type and by what they are passed to. */
+function valueFor({
+  name,
+  type,
+  field,
+  argument,
+}: {
+  name: string
+  type: string
+  field: string
+  argument: string
+}) {
+  const { here } = world
+  if (argument === 'id') return field === 'project' ? here.ids.Project : here.ids.Session
+  if (name === 'projectId') return here.ids.Project
+  if (name === 'runId') return here.ids.Run
+  if (name === 'slug') return here.slug
+  if (argument === 'format') return 'JSON'
+  if (name === 'screen') return 'sessions'
+  if (name === 'text') return here.name
+  if (type === 'Int!') return { after: 0, before: 20, sequence: 1 }[name] ?? 100
+  if (type.endsWith('!')) throw new Error(`nobody says what $${name}: ${type} of ${field}(${argument}:) is`)
+  return undefined
+}
+
+const most = 14
+
+test('every query of the console costs no more statements for 100 rows than for 5, and few', async () => {
+  const { app } = world
+  // One run of the first session is alive; it ends, so that others can follow in it.
+  await app.owner.do('cancelRun', { runId: world.here.ids.Run, reason: 'room for others' }, 'run{id}')
+  const queries = consoleQueries().map(({ name, document, variables }) => ({
+    name,
+    ask: () =>
+      app.owner.query(document, Object.fromEntries(variables.map((each) => [each.name, valueFor(each)]))),
+  }))
+  expect(queries.length).toBeGreaterThan(15)
+  const generated = world.operations
+    .filter((operation) => operation.kind === 'query')
+    .map((operation) => ({
+      name: operation.name,
+      ask: async () => {
+        const page = operation.args.some((arg) => arg.name === 'first') ? { first: 100 } : {}
+        const variables = { ...(await operation.variables(world.here)), ...page }
+        return operation.caller(world.here).query(operation.document, variables)
+      },
+    }))
+  const all = [...queries, ...generated]
+  const count = async () => {
+    const counts = new Map<string, number>()
+    for (const { name, ask } of all) counts.set(name, await statementsOf(ask))
+    return counts
+  }
+  await growTo(5)
+  const few = await count()
+  await growTo(100)
+  const many = await count()
+  const flaws = all
+    .map(({ name }) => `${name}: ${few.get(name)} for 5, ${many.get(name)} for 100`)
+    .filter((_, index) => {
+      const name = all[index]?.name ?? ''
+      return (few.get(name) ?? 0) < (many.get(name) ?? 0) || (many.get(name) ?? 0) > most
+    })
+  expect(flaws).toEqual([])
+}, 240_000)
+
+test('a page for each row of a list costs a statement each, and is bounded by what an operation may cost', async () => {
+  const { app, here } = world
+  const pages = (each: string) =>
+    app.owner.request(`query($p:ID!){sessions(projectId:$p,first:100){nodes{${each}}}}`, {
+      p: here.ids.Project,
+    })
+  const two = 'messages(first:5){nodes{id}} runs(first:5){nodes{id}}'
+  expect((await pages(two)).errors).toBeUndefined()
+  const aliased = Array.from({ length: 11 }, (_, i) => `a${i}:messages(first:1){nodes{id}}`).join(' ')
+  expect((await pages(aliased)).errors?.[0]?.extensions.code).toBe('TOO_COMPLEX')
+})
