@@ -140,3 +140,12 @@ describe('the data directory', () => {
     expect(readFileSync(path, 'utf8')).toBe('dear all')
   })
 })
+
+test.runIf(process.platform === 'linux')(
+  'a place where nothing can be made is refused at once, not tried for ever',
+  async () => {
+    await expect(openDataDirectory('/proc/wheelhouse/data')).rejects.toThrow(
+      /can't be used as the data directory/,
+    )
+  },
+)

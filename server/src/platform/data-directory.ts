@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { findProcess } from './postgres/processes.ts'
 
@@ -153,9 +153,16 @@ function heldMessage(directory: string, claim: Claim): string {
   )
 }
 
+/** Makes a directory and those above it, one by one: Node's own recursion never returns where the system says ENOENT. */
+function makeDirectories(path: string): void {
+  if (existsSync(path)) return
+  if (dirname(path) !== path) makeDirectories(dirname(path))
+  mkdirSync(path, { mode: 0o700 })
+}
+
 function prepare(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    makeDirectories(path)
     const entries = readdirSync(path).filter((name) => name !== 'lost+found' && !name.endsWith('.partial'))
     if (entries.length > 0 && !entries.includes(marker))
       throw new DataDirectoryError(
