@@ -1,6 +1,6 @@
 import { Button, PasswordInput, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useState, useSyncExternalStore } from 'react'
 import type { Problem } from '../../data/outcome.ts'
 import { issueOf, ProblemNotice } from '../../kit/problem-notice.tsx'
 import { authChanged, authState, type Invitation, readInvitation, redeem } from '../../shell/auth.ts'
@@ -11,11 +11,23 @@ const codeOfAddress = (): string => new URLSearchParams(location.hash.slice(1)).
 
 type Found = { phase: 'asking' | 'none' | 'gone' } | { phase: 'ready'; invitation: Invitation }
 
-/** The first owner's one-time link and an invited person's alike; the code never reaches a server log. */
+function onAddress(changed: () => void): () => void {
+  addEventListener('hashchange', changed)
+  return () => removeEventListener('hashchange', changed)
+}
+
+/**
+ * The first owner's one-time link and an invited person's alike; the code never reaches a server log. A link that is
+ * pasted where this page is open already loads nothing anew, and is taken up all the same.
+ */
 export function WelcomePage() {
+  const code = useSyncExternalStore(onAddress, codeOfAddress)
+  return <Welcome key={code} code={code} />
+}
+
+function Welcome({ code }: { code: string }) {
   const t = accessText.useText()
   const navigate = useNavigate()
-  const [code] = useState(codeOfAddress)
   const [found, setFound] = useState<Found>({ phase: code ? 'asking' : 'none' })
 
   useEffect(() => {
