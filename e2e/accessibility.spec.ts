@@ -13,12 +13,16 @@ const looks = [
 ] as const
 
 /** Every violation in every look of the page that is open, which is never loaded again in between. */
-async function violationsOf(page: Page): Promise<string[]> {
+async function violationsOf(page: Page, name: string): Promise<string[]> {
   const found: string[] = []
   for (const { theme, language, width } of looks) {
     await page.setViewportSize({ width, height: 800 })
     await setPreferences(page, { theme, language })
     await expect(page.locator('html')).toHaveAttribute('data-mantine-color-scheme', theme)
+    if (process.env.LOOKS) {
+      const path = `results/looks/${name.replaceAll(/\W+/g, '-')}-${theme}-${language}-${width}.png`
+      await page.screenshot({ path, animations: 'disabled' })
+    }
     const { violations } = await new AxeBuilder({ page }).withTags(standards).setLegacyMode().analyze()
     for (const { id, nodes } of violations)
       for (const { target, failureSummary } of nodes)
@@ -171,7 +175,7 @@ test.describe('WCAG 2.2 AA, in both themes, both languages and on a phone', () =
   for (const { name, open } of routes)
     test(name, async ({ page, retail }) => {
       await open(page, retail.project)
-      expect(await violationsOf(page)).toEqual([])
+      expect(await violationsOf(page, name)).toEqual([])
     })
 
   test.describe('signed out', () => {
@@ -181,7 +185,7 @@ test.describe('WCAG 2.2 AA, in both themes, both languages and on a phone', () =
       test(name, async ({ page }) => {
         await page.goto(path)
         await expect(page.getByRole('heading', { level: 1 })).toBeVisible()
-        expect(await violationsOf(page)).toEqual([])
+        expect(await violationsOf(page, name)).toEqual([])
       })
   })
 })

@@ -1,5 +1,6 @@
 // The browser tests on a real server and a real Chromium; the outcome is in results/results.json.
 //   node e2e/run.mjs [--screenshots] [what Playwright takes: a file, -g 'a name', --headed, …]
+// With LOOKS=1 in the environment each route is also pictured in every theme, language and width, in results/looks.
 // With --screenshots only the pictures of the README are taken, and put into console/docs.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, rmSync } from 'node:fs'
