@@ -89,8 +89,16 @@ function analyse({ schema, document, operationName }: Prepared): Selection | nul
 
 type Taken = { item: EventRow } | { end: End<number> }
 
-/** Texts by event and selection; a promise while the first watcher's delivery is being made. */
-const rendered = new WeakMap<EventRow, Map<Selection, string | Promise<string>>>()
+/** What has been written of an event, a promise while the first watcher's delivery is being made. */
+interface Text {
+  selection: Selection
+  text: string | Promise<string>
+  /** Of another selection. */
+  other: Text | undefined
+}
+const texts = Symbol('texts')
+/** Kept on the event itself: a weak map of tens of thousands of them costs more to collect than writing them. */
+type Written = EventRow & { [texts]?: Text }
 
 /**
  * One delivery as the JSON text of its execution result. An event wakes all its watchers in one turn: the first to ask
@@ -104,23 +112,24 @@ export function render(
 ): string | Promise<string> {
   if (!selection.shared || !('item' in taken))
     return perform(app, prepared, taken, createContext(app, prepared.contextValue.viewer))
-  let texts = rendered.get(taken.item)
-  if (!texts) {
-    texts = new Map()
-    rendered.set(taken.item, texts)
-  }
-  const known = texts.get(selection)
-  if (known !== undefined) return known
-  if (selection.projection) {
-    const text = selection.projection(taken.item)
-    texts.set(selection, text)
-    return text
-  }
+  const event: Written = taken.item
+  let known = event[texts]
+  while (known && known.selection !== selection) known = known.other
+  if (known) return known.text
   // Nothing in a shared selection looks at its caller, so any watcher's context does.
-  const making = perform(app, prepared, taken, prepared.contextValue)
-  texts.set(selection, making)
-  void making.then((text) => texts.set(selection, text)).catch(() => texts.delete(selection))
-  return making
+  const text = selection.projection
+    ? selection.projection(event)
+    : perform(app, prepared, taken, prepared.contextValue)
+  const made: Text = { selection, text, other: event[texts] }
+  event[texts] = made
+  if (typeof text !== 'string')
+    text.then(
+      (done) => {
+        made.text = done
+      },
+      () => {},
+    )
+  return text
 }
 
 async function perform(app: App, prepared: Prepared, taken: Taken, contextValue: Context): Promise<string> {

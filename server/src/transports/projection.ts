@@ -1,15 +1,30 @@
 import { type FieldNode, type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphql'
 import type { EventRow } from '../domains/sessions/journal/operations.ts'
-import { encodeId } from '../platform/ids.ts'
+import { encodeId, idPrefixes } from '../platform/ids.ts'
 
 /** Writes one event as the JSON text of a whole execution result. */
 export type Projection = (event: EventRow) => string
 
+const last = { projectId: '', sessionId: '', bytes: Buffer.alloc(0) }
+/** The event's public id. Events come session by session, so the session's part of it is kept. */
+function eventId({ projectId, sessionId, sequence }: EventRow): string {
+  if (last.sessionId !== sessionId || last.projectId !== projectId) {
+    const id = encodeId({ type: 'SessionEvent', projectId, id: sessionId, position: 0 })
+    Object.assign(last, {
+      projectId,
+      sessionId,
+      bytes: Buffer.from(id.slice(id.indexOf('_') + 1), 'base64url'),
+    })
+  }
+  const { bytes } = last
+  bytes.writeUIntBE(sequence, bytes.length - 6, 6)
+  return `${idPrefixes.SessionEvent}_${bytes.toString('base64url')}`
+}
+
 /** The event's own plain fields, as JSON text. They say exactly what the schema's resolvers say; a test compares them. */
 const readers: Record<string, (event: EventRow) => string> = {
   __typename: () => '"SessionEvent"',
-  id: (e) =>
-    `"${encodeId({ type: 'SessionEvent', projectId: e.projectId, id: e.sessionId, position: e.sequence })}"`,
+  id: (e) => `"${eventId(e)}"`,
   sequence: (e) => String(e.sequence),
   runSequence: (e) => (e.runSequence === null ? 'null' : String(e.runSequence)),
   runId: (e) =>
