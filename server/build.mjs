@@ -1,9 +1,12 @@
-// Bundles one entry of the server for Node. The server's own code becomes one file; packages stay outside.
+// Bundles the server for Node, its packages with it: one file is read and compiled in half the time of a thousand.
+// With an entry, which is a tool or a test, only our own code becomes one file; packages stay outside.
 //   node server/build.mjs [--entry <file>] [--out <file>]
 import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root } from './inputs.mjs'
 
+/** Found at run time, or nowhere: programs of the platform, and an addon that is never installed. */
+const isAbsent = (id) => id.startsWith('@embedded-postgres/') || id === 'pg-native'
 const isPackage = (id) => !id.startsWith('.') && !isAbsolute(id) && !id.startsWith('@wheelhouse/')
 
 export function bundleOptions(
@@ -19,9 +22,16 @@ export function bundleOptions(
   }
 }
 
+/** The server with its packages. What of them is CommonJS asks for built-in modules by `require`. */
+function wholeOptions(file) {
+  const { output, ...options } = bundleOptions(undefined, file)
+  const banner = "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)"
+  return { ...options, external: isAbsent, output: { ...output, sourcemap: false, banner } }
+}
+
 export async function bundle(entry, file) {
   const { build } = await import('rolldown')
-  await build({ ...bundleOptions(entry, file), write: true })
+  await build({ ...(entry ? bundleOptions(entry, file) : wholeOptions(file)), write: true })
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
