@@ -107,6 +107,8 @@ export interface Collected<T> {
   /** Resolves when the server completed it, or the connection broke. */
   ended: Promise<void>
   stop(): Promise<void>
+  /** Called with each later item as it arrives. */
+  onItem(call: (item: T) => void): void
   /** Stops reading its socket, as a stalled reader does; the result goes on. */
   pause(): () => void
 }
@@ -130,13 +132,16 @@ function collect<T>(
     },
   })
   const items: T[] = []
+  let heard: (item: T) => void = () => undefined
   let failure: unknown = null
   const ended = new Promise<void>((resolve) => {
     client.subscribe<Record<string, T>>(operation, {
       next: ({ data, errors }) => {
         if (errors) failure = errors
         const item = data && Object.values(data)[0]
-        if (item) items.push(item)
+        if (!item) return
+        items.push(item)
+        heard(item)
       },
       error: (error) => {
         failure = error
@@ -152,6 +157,9 @@ function collect<T>(
     async stop() {
       await client.dispose()
       await ended
+    },
+    onItem(call) {
+      heard = call
     },
     pause() {
       socket?.pause()
