@@ -10,22 +10,23 @@ const maxDepth = 64
  * Checks that a value is strict JSON: objects with string keys, lists, strings without NUL or lone surrogates, finite
  * numbers, booleans and null, at most 64 deep. Returns the first flaw, or null.
  */
-export function jsonFlaw(value: unknown, path: string[] = []): JsonFlaw | null {
-  if (path.length > maxDepth) return { path, message: `is nested deeper than ${maxDepth}` }
+export function jsonFlaw(value: unknown, path: string[] = [], from = path.length): JsonFlaw | null {
   if (value === null || typeof value === 'boolean') return null
   if (typeof value === 'string') return textFlaw(value, path)
   if (typeof value === 'number')
     return Number.isFinite(value) ? null : { path, message: 'is not a finite number' }
+  // A value at depth n lies in n objects or lists.
+  if (path.length - from >= maxDepth) return { path, message: `is nested deeper than ${maxDepth}` }
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
-      const flaw = jsonFlaw(value[index], [...path, String(index)])
+      const flaw = jsonFlaw(value[index], [...path, String(index)], from)
       if (flaw) return flaw
     }
     return null
   }
   if (typeof value === 'object' && isPlain(value)) {
     for (const [key, item] of Object.entries(value)) {
-      const flaw = textFlaw(key, path) ?? jsonFlaw(item, [...path, key])
+      const flaw = textFlaw(key, path) ?? jsonFlaw(item, [...path, key], from)
       if (flaw) return flaw
     }
     return null
