@@ -114,4 +114,43 @@ describe('a watch ends', () => {
     await eventually(() => elsewhere.items.length === 3)
     await elsewhere.stop()
   })
+
+  test('case 06: REPLAY_GAP when its cursor is older than what is kept, and says where that begins', async () => {
+    const day = 24 * 3_600_000
+    const story = await (await givenSession(app, { eventRetentionDays: 1 })).run()
+    await story.writes.complete()
+    const old = await latest(story)
+    await app.pass(2 * day)
+    await eventually(async () => {
+      await app.pass(60_000)
+      return (await kept(story)).earliest === old + 1
+    })
+    expect(await kept(story)).toEqual({ earliest: old + 1, latest: old, events: [] })
+    for (const after of [0, old - 1]) {
+      const watch = watchSession(story.owner, { sessionId: story.sessionId, after })
+      expect(await endOf(watch)).toMatchObject({
+        reason: 'REPLAY_GAP',
+        resumeAfter: after,
+        earliest: old + 1,
+      })
+      expect(watch.items).toHaveLength(1)
+    }
+    const watch = watchSession(story.owner, { sessionId: story.sessionId, after: old })
+    await story.owner.do('heartbeatRuntime', { runtimeId: story.runtimeId }, 'runtime{state}')
+    await story.turn()
+    await eventually(() => watch.items.length === 3)
+    expect(sequencesOf(watch.items)).toEqual(range(old + 1, old + 3))
+    await watch.stop()
+    expect(await kept(story)).toMatchObject({ earliest: old + 1, latest: old + 3 })
+    await story.owner.do('cancelRun', { runId: story.runId, reason: 'x' }, 'run{id}')
+  })
 })
+
+async function kept(story: Story) {
+  const { session } = await story.owner.query<{
+    session: { events: { earliest: number; latest: number; events: { sequence: number }[] } }
+  }>('query($id:ID!){session(id:$id){events(after:0){earliest latest events{sequence}}}}', {
+    id: story.sessionId,
+  })
+  return session.events
+}
