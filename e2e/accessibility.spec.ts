@@ -117,7 +117,7 @@ const routes: Route[] = [
     name: 'access, view as',
     open: async (page) => {
       await page.goto('/access?tab=view-as')
-      await page.getByRole('combobox').first().selectOption({ index: 1 })
+      await page.getByRole('combobox').first().selectOption({ label: 'Wei Zhang' })
       await expect(page.getByText('turn.submit')).toBeVisible()
     },
   },

@@ -25,7 +25,8 @@ export function bundleOptions(
 /** The server with its packages. What of them is CommonJS asks for built-in modules by `require`. */
 function wholeOptions(file) {
   const { output, ...options } = bundleOptions(undefined, file)
-  const banner = "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)"
+  const banner =
+    "import { createRequire as requireFrom } from 'node:module'\nconst require = requireFrom(import.meta.url)"
   return { ...options, external: isAbsent, output: { ...output, sourcemap: false, banner } }
 }
 

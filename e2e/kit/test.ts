@@ -96,6 +96,24 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ],
 })
 
+/** As an owner does it: a principal of its own for the agent, and a token with what a runtime needs. */
+async function givenAgentClient(api: Client, projectId: string): Promise<Client> {
+  const capabilities = ['project.read', 'session.read', 'event.read', 'runtime.register', 'run.execute']
+  const name = 'analyst agent'
+  const grants = [{ projectId, capabilities }]
+  const { principal } = await api.do<{ principal: { id: string } }>(
+    'createPrincipal',
+    { kind: 'RUNTIME', name, grants },
+    'principal { id }',
+  )
+  const { secret } = await api.do<{ secret: string }>(
+    'createToken',
+    { name, principalId: principal.id, grants },
+    'secret',
+  )
+  return api.as(secret)
+}
+
 export async function givenProject(api: Client, name?: string): Promise<Project> {
   count += 1
   const { project } = await api.do<{ project: { id: string; slug: string; name: string } }>(
@@ -103,7 +121,7 @@ export async function givenProject(api: Client, name?: string): Promise<Project>
     { name: name ?? `Retail ${process.pid} ${count}` },
     'project { id slug name }',
   )
-  const agent = await Agent.connect(api, project.id)
+  const agent = await Agent.connect(await givenAgentClient(api, project.id), project.id)
   return {
     ...project,
     api,

@@ -86,3 +86,18 @@ export function isoOfLocal(local: string, timeZone: string): string | undefined 
   const guess = asUtc - offsetAt(asUtc)
   return new Date(asUtc - offsetAt(guess)).toISOString()
 }
+
+const dayMs = 86_400_000
+
+/** The beginning of a day in a zone, so many days from the one in which `now` is, with so many hours gone. */
+export function dayTime(now: number, zone: string, daysAhead: number, hour: number): number {
+  const today = Date.parse(`${absoluteTime(now, zone).slice(0, 10)}T00:00Z`)
+  const day = new Date(today + daysAhead * dayMs).toISOString().slice(0, 10)
+  return Date.parse(isoOfLocal(`${day}T${String(hour).padStart(2, '0')}:00`, zone) ?? '')
+}
+
+/** 09:00 of a later day in the zone that was chosen: tomorrow, or the coming Monday. */
+export function morning(now: number, zone: string, which: 'tomorrow' | 'monday'): number {
+  const weekday = new Date(Date.parse(`${absoluteTime(now, zone).slice(0, 10)}T00:00Z`)).getUTCDay()
+  return dayTime(now, zone, which === 'tomorrow' ? 1 : (8 - weekday) % 7 || 7, 9)
+}

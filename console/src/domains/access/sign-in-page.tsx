@@ -73,6 +73,7 @@ export function SignInPage() {
           label={t('signIn.password')}
           name="password"
           autoComplete="current-password"
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
           required
           value={password}
           onChange={(event) => setPassword(event.currentTarget.value)}

@@ -1,5 +1,6 @@
 export const en = {
   signIn: {
+    showPassword: 'Show or hide the password',
     title: 'Sign in',
     email: 'E-mail',
     password: 'Password',

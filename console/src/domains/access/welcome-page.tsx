@@ -121,6 +121,7 @@ function RedeemForm({ code, invitation }: { code: string; invitation: Invitation
           description={t('welcome.passwordHint')}
           name="password"
           autoComplete="new-password"
+          visibilityToggleButtonProps={{ 'aria-label': t('signIn.showPassword') }}
           required
           minLength={12}
           value={password}

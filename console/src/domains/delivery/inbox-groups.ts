@@ -38,12 +38,3 @@ const marks = {
 export function itemMark(item: InboxItem): MarkKind {
   return item.state === 'OPEN' ? marks[item.kind] : 'ended'
 }
-
-/** 09:00 of a later day in the zone of the browser: tomorrow, or the coming Monday. */
-export function morning(now: Date, which: 'tomorrow' | 'monday'): Date {
-  const day = new Date(now)
-  day.setHours(9, 0, 0, 0)
-  const ahead = which === 'tomorrow' ? 1 : (8 - day.getDay()) % 7 || 7
-  day.setDate(day.getDate() + ahead)
-  return day
-}

@@ -5,27 +5,18 @@ import { type KeyBinding, useKeys } from '../../kit/keys.ts'
 import { useNow } from '../../kit/now.ts'
 import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { StateMark } from '../../kit/state-marks.tsx'
-import { exactDuration, shortDuration } from '../../kit/time.ts'
+import { exactDuration } from '../../kit/time.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
-import { useProject, useViewer } from '../../shell/viewer.ts'
+import { useProject } from '../../shell/viewer.ts'
 import { ApprovalActions } from '../runs/approval-actions.tsx'
 import { ApprovalState, deadlineText, useDecisionName } from '../runs/approval-words.tsx'
 import { Fact } from '../runs/facts.tsx'
 import { runText } from '../runs/text.ts'
 import { itemMark } from './inbox-groups.ts'
-import type { InboxItem } from './inbox-query.ts'
+import type { InboxItem, Wait } from './inbox-query.ts'
 import { ItemCommands } from './item-commands.tsx'
 import { inboxText } from './text.ts'
-
-export type Wait = {
-  waiter: string
-  waitsFor: string
-  since: string
-  until: string | null
-  reason: string
-  waitsForNode: { id: string } | null
-  waiterNode: { id: string } | null
-}
+import { Waits } from './waits.tsx'
 
 type InboxPaneProps = {
   item: InboxItem | undefined
@@ -85,8 +76,12 @@ function ItemDetail({ item, onDone }: { item: InboxItem; onDone: () => void }) {
         )}
         {session?.intent && <Fact label={t('pane.task')}>{session.intent.text}</Fact>}
         {run && <Fact label={t('pane.protocol')}>{run.route.protocol}</Fact>}
-        <Fact label={approval ? t('pane.why') : t('pane.whyLook')}>{item.why}</Fact>
-        {item.state === 'OPEN' && <Fact label={t('pane.ifIgnored')}>{item.ifIgnored}</Fact>}
+        <Why item={item} />
+        {item.state === 'OPEN' && (
+          <Fact label={t('pane.ifIgnored')}>
+            <IfIgnored item={item} />
+          </Fact>
+        )}
         <Deadline item={item} />
         <Failure item={item} />
         <Fact label={t('pane.since')}>
@@ -124,12 +119,30 @@ function ItemState({ item }: { item: InboxItem }) {
   )
 }
 
+/** What the agent gives as its reason, or how a run failed; a session's own name says nothing here. */
+function Why({ item }: { item: InboxItem }) {
+  const t = inboxText.useText()
+  const { approval, session } = item
+  const { reason } = (approval?.payload ?? {}) as { reason?: unknown }
+  const why = typeof reason === 'string' ? reason : item.why === session?.title ? null : item.why
+  return why === null ? null : <Fact label={approval ? t('pane.why') : t('pane.whyLook')}>{why}</Fact>
+}
+
+/** The server's sentence in the reader's language. */
+function IfIgnored({ item }: { item: InboxItem }) {
+  const t = inboxText.useText()
+  const name = useDecisionName()
+  if (item.kind === 'RUN_FAILED' || item.kind === 'EFFECTS_UNKNOWN') return t(`ignored.${item.kind}`)
+  return item.defaultDecision === null
+    ? item.ifIgnored
+    : t('ignored.ask', { decision: name(item.defaultDecision) })
+}
+
 function Deadline({ item }: { item: InboxItem }) {
   const t = inboxText.useText()
   const run = runText.useText()
   const chosen = usePreferences()
   const now = useNow(1_000)
-  const name = useDecisionName()
   if (item.deadline === null || item.state !== 'OPEN') return null
   const left = Date.parse(item.deadline) - now
   return (
@@ -137,7 +150,6 @@ function Deadline({ item }: { item: InboxItem }) {
       <span className="num">
         {deadlineText(item.deadline, now, shownTimeZone(chosen))}
         {left > 0 && ` · ${run('approval.timeLeft', { left: exactDuration(left, chosen.language) })}`}
-        {item.defaultDecision !== null && ` · ${name(item.defaultDecision)}`}
       </span>
     </Fact>
   )
@@ -177,27 +189,4 @@ function payloadText(payload: unknown): string {
       return text.includes('\n') ? `${key}:\n${text}` : `${key}: ${text}`
     })
     .join('\n')
-}
-
-function Waits({ waits }: { waits: readonly Wait[] }) {
-  const t = inboxText.useText()
-  const viewer = useViewer()
-  const { language } = usePreferences()
-  const now = useNow()
-  return (
-    <section className="inbox-waits" aria-label={t('waits.title')}>
-      <h2>{t('waits.title')}</h2>
-      {waits.length === 0 && <p className="mute">{t('waits.none')}</p>}
-      {waits.map((wait) => (
-        <div key={`${wait.waiter}/${wait.waitsFor}/${wait.since}`} className="inbox-wait" title={wait.reason}>
-          <span className="truncate">{wait.waiter}</span>
-          <span aria-hidden="true">→</span>
-          <span className="truncate">
-            {wait.waitsForNode?.id === viewer.id ? t('waits.you') : wait.waitsFor}
-          </span>
-          <span className="mute num">{shortDuration(now - Date.parse(wait.since), language)}</span>
-        </div>
-      ))}
-    </section>
-  )
 }

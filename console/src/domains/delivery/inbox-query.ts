@@ -58,11 +58,18 @@ export const WaitsQuery = graphql(`
       since
       until
       reason
-      waitsForNode { __typename id }
-      waiterNode { __typename id }
+      waiterNode { __typename id ... on Run { number session { id title } runtime { id name } } }
+      waitsForNode {
+        __typename
+        id
+        ... on Approval { allowedActions { action allowed reason } }
+        ... on Runtime { name }
+      }
     }
   }
 `)
+
+export type Wait = ResultOf<typeof WaitsQuery>['waits'][number]
 
 export const InboxChanged = graphql(`
   subscription InboxPageChanged($projectId: ID) {

@@ -3,10 +3,11 @@ import { useMemo, useRef, useState } from 'react'
 import { useQuery } from 'urql'
 import { useCommand } from '../../data/outcome.ts'
 import { type KeyBinding, useKeys } from '../../kit/keys.ts'
+import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { ProblemNotice } from '../../kit/problem-notice.tsx'
+import { morning } from '../../kit/time.ts'
 import { useViewer } from '../../shell/viewer.ts'
 import { permission } from '../runs/allowed.ts'
-import { morning } from './inbox-groups.ts'
 import { type InboxItem, PeopleQuery, UpdateInboxItem } from './inbox-query.ts'
 import { inboxText } from './text.ts'
 
@@ -121,17 +122,18 @@ type SnoozeProps = { deadline: string | null; onChoose: (until: string) => void 
 /** Nothing can be put off beyond its own deadline. */
 function SnoozeItems({ deadline, onChoose }: SnoozeProps) {
   const t = inboxText.useText()
-  const now = new Date()
+  const zone = shownTimeZone(usePreferences())
+  const now = Date.now()
   const choices = [
-    ['hour', new Date(now.getTime() + hour)],
-    ['hours', new Date(now.getTime() + 4 * hour)],
-    ['tomorrow', morning(now, 'tomorrow')],
-    ['week', morning(now, 'monday')],
+    ['hour', now + hour],
+    ['hours', now + 4 * hour],
+    ['tomorrow', morning(now, zone, 'tomorrow')],
+    ['week', morning(now, zone, 'monday')],
   ] as const
   const before = deadline === null ? Number.POSITIVE_INFINITY : Date.parse(deadline)
-  const possible = choices.filter(([, until]) => until.getTime() < before)
+  const possible = choices.filter(([, until]) => until < before)
   return possible.map(([name, until]) => (
-    <Menu.Item key={name} onClick={() => onChoose(until.toISOString())}>
+    <Menu.Item key={name} onClick={() => onChoose(new Date(until).toISOString())}>
       {t(`snooze.${name}`)}
     </Menu.Item>
   ))

@@ -33,7 +33,7 @@ export const en = {
   emptyHint: 'Approvals, questions, failed runs and unknown effects appear here as they happen.',
   row: {
     run: 'run {{number}}',
-    at: '{{decision}} at {{time}}',
+    at: '{{decision}} · {{time}}',
     assigned: 'for {{name}}',
     until: 'back {{time}}',
     open: 'Open {{title}}',
@@ -65,6 +65,13 @@ export const en = {
     none: 'Choose an item to see why it waits.',
     back: 'Back to the list',
   },
+  /** What happens when nobody does anything. */
+  ignored: {
+    ask: 'At the deadline: {{decision}}, and the run goes on with that.',
+    EFFECTS_UNKNOWN:
+      'Nothing is repeated by itself. What the run did last stays unknown until a person looks.',
+    RUN_FAILED: 'Nothing is repeated by itself. The session takes the next turn.',
+  },
   snooze: {
     hour: 'For an hour',
     hours: 'For four hours',
@@ -74,6 +81,7 @@ export const en = {
   waits: {
     title: 'Who waits for whom',
     you: 'you',
+    owner: 'an owner',
     none: 'Nobody waits.',
     until: 'until {{time}}',
   },

@@ -25,8 +25,8 @@ export const zh: SameKeys<typeof en> = {
   },
   filter: {
     kind: '类型',
-    allKinds: '类型:全部',
-    oneKind: '类型:{{kind}}',
+    allKinds: '类型：全部',
+    oneKind: '类型：{{kind}}',
     whose: '归属',
     mine: '我的与未分配',
     everybody: '所有人的',
@@ -45,7 +45,7 @@ export const zh: SameKeys<typeof en> = {
     label: '打开的条目',
     askedBy: '提出者',
     from: '来自',
-    runOf: '运行 {{number}},会话',
+    runOf: '运行 {{number}}，会话',
     task: '任务',
     protocol: '协议',
     why: '为何询问',
@@ -65,8 +65,13 @@ export const zh: SameKeys<typeof en> = {
     assign: '分配',
     toMe: '给我',
     handledBy: '由 {{name}} 处理',
-    none: '选择一项,查看它为何等待。',
+    none: '选择一项，查看它为何等待。',
     back: '返回列表',
+  },
+  ignored: {
+    ask: '到期时按“{{decision}}”处理，运行据此继续。',
+    EFFECTS_UNKNOWN: '不会自动重复任何操作。在有人查看之前，运行最后做了什么仍不清楚。',
+    RUN_FAILED: '不会自动重复任何操作。会话可接受下一条消息。',
   },
   snooze: {
     hour: '一小时后',
@@ -77,6 +82,7 @@ export const zh: SameKeys<typeof en> = {
   waits: {
     title: '谁在等谁',
     you: '你',
+    owner: '一位所有者',
     none: '没有人在等。',
     until: '到 {{time}}',
   },

@@ -3,6 +3,8 @@ import { useQuery } from 'urql'
 import { usePages } from '../../data/pages.ts'
 import { watch } from '../../data/watch.ts'
 import { useNow } from '../../kit/now.ts'
+import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
+import { dayTime } from '../../kit/time.ts'
 import { byHandling, byUrgency, groupOf, groupOrder, type InboxGroup } from './inbox-groups.ts'
 import { InboxChanged, type InboxItem, InboxQuery, WaitsQuery } from './inbox-query.ts'
 import type { InboxSearch } from './search.ts'
@@ -23,6 +25,7 @@ export function useInbox(projectId: string, search: InboxSearch, viewerId: strin
   )
   const [waits, rereadWaits] = useQuery({ query: WaitsQuery, variables: { projectId } })
   const now = useNow()
+  const zone = shownTimeZone(usePreferences())
   const { refresh } = open
   const refreshDone = done.refresh
   useEffect(() => {
@@ -35,7 +38,7 @@ export function useInbox(projectId: string, search: InboxSearch, viewerId: strin
   }, [projectId, refresh, refreshDone, rereadWaits])
 
   const sections = useMemo(() => {
-    const midnight = new Date(now).setHours(0, 0, 0, 0)
+    const midnight = dayTime(now, zone, 0, 0)
     const mine = (item: InboxItem) =>
       search.whose === 'everybody' || item.assignee === null || item.assignee.id === viewerId
     const today = done.rows.filter((item) => Date.parse(item.handledAt ?? item.since) >= midnight)
@@ -45,7 +48,7 @@ export function useInbox(projectId: string, search: InboxSearch, viewerId: strin
       const items = groups.get(group) ?? []
       return { group, items: items.sort(group === 'handled' ? byHandling : byUrgency) }
     })
-  }, [open.rows, done.rows, now, search.whose, viewerId])
+  }, [open.rows, done.rows, now, zone, search.whose, viewerId])
 
   const hidden = open.rows.length - sections.slice(0, 3).reduce((sum, each) => sum + each.items.length, 0)
   return { sections, hidden, open, waits: waits.data?.waits ?? [], reread: () => void refresh() }

@@ -24,14 +24,14 @@ export const zh: SameKeys<typeof en> = {
   about: {
     database: '所有数据的存放处。',
     probe: '在一个事务中写入、读回并撤销一个项目、会话和事件。',
-    journal: '会话的每次变化,以及本服务器的订阅者落后多少。',
-    watchers: '本服务器上打开的订阅;慢的订阅只会自己溢出并续传。',
-    sweeper: '处理到期事项:期限、失联的运行时、保留期。',
+    journal: '会话的每次变化，以及本服务器的订阅者落后多少。',
+    watchers: '本服务器上打开的订阅；慢的订阅只会自己溢出并续传。',
+    sweeper: '处理到期事项：期限、失联的运行时、保留期。',
     runtimes: '所有项目中已连接的智能体运行时。',
     runs: '所有项目中正在进行的运行。',
-    approvals: '等待回答的询问,每个都有期限和默认决定。',
+    approvals: '等待回答的询问，每个都有期限和默认决定。',
     outbox: '随变更一同提交、之后送出的消息。',
-    sample: '自带的智能体,用于引导会话。',
+    sample: '自带的智能体，用于引导会话。',
     process: '本服务器进程。',
   },
   metrics: {
@@ -69,6 +69,6 @@ export const zh: SameKeys<typeof en> = {
   failAbove: '故障 > {{value}}',
   noThreshold: '无阈值',
   notMeasured: '尚未测量',
-  trendOf: '{{name}}:从 {{first}} 到 {{last}},最高 {{highest}}',
+  trendOf: '{{name}}：从 {{first}} 到 {{last}}，最高 {{highest}}',
   open: '指向此面板的链接',
 }

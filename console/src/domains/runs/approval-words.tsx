@@ -1,10 +1,12 @@
 import { useNow } from '../../kit/now.ts'
-import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
+import { preferences, shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { type MarkKind, StateMark } from '../../kit/state-marks.tsx'
 import { absoluteTime, clockTime, exactDuration } from '../../kit/time.ts'
 import type { ApprovalView } from '../sessions/session-event.ts'
 import './approval-words.css'
 import { runText } from './text.ts'
+
+const dayMs = 86_400_000
 
 type Asked = Pick<ApprovalView, 'state' | 'createdAt' | 'expiresAt' | 'decision' | 'defaultDecision'> & {
   decidedBy?: ApprovalView['decidedBy']
@@ -76,6 +78,11 @@ export function IfIgnored({ approval }: { approval: Asked }) {
 /** "09:51" today, "2026-03-03 09:51" on another day. */
 export function deadlineText(at: string, now: number, zone: string): string {
   const moment = Date.parse(at)
-  const sameDay = absoluteTime(moment, zone).slice(0, 10) === absoluteTime(now, zone).slice(0, 10)
-  return sameDay ? clockTime(moment, zone).slice(0, 5) : absoluteTime(moment, zone).slice(0, 16)
+  const day = (at: number) => absoluteTime(at, zone).slice(0, 10)
+  const clock = clockTime(moment, zone).slice(0, 5)
+  const ahead = (Date.parse(day(moment)) - Date.parse(day(now))) / dayMs
+  if (ahead === 0) return clock
+  if (Math.abs(ahead) > 1) return absoluteTime(moment, zone).slice(0, 16)
+  const words = new Intl.RelativeTimeFormat(preferences().language, { numeric: 'auto' })
+  return `${words.format(ahead, 'day')} ${clock}`
 }

@@ -181,7 +181,8 @@ function ToolWords({ row }: Of<'tool'>) {
 function useTook(took: number | null): string | null {
   const { language } = usePreferences()
   if (took === null) return null
-  return took < 1_000 ? `${took} ms` : exactDuration(took, language)
+  if (took < 1_000) return `${took} ms`
+  return took < 60_000 ? `${(took / 1_000).toFixed(1)} s` : exactDuration(took, language)
 }
 
 function TextWords({ row }: Of<'text'>) {
