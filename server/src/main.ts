@@ -19,16 +19,19 @@ function describe(postgres: Postgres | null, config: Config): string {
 
 /** What a person can act on is one line; anything else keeps its stack. */
 function explain(error: unknown, config: Config): string {
-  const { code, message, stack } = error as NodeJS.ErrnoException
+  const { code, message, stack, hostname } = error as NodeJS.ErrnoException & { hostname?: string }
   const told = [DataDirectoryError, MigrationError, NoPostgresError].some((type) => error instanceof type)
   if (told) return message
   if (code === 'EADDRINUSE')
     return `${config.host}:${config.port} is in use: end what listens there, or set WHEELHOUSE_PORT`
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+  const unknownHost = code === 'ENOTFOUND' || code === 'EAI_AGAIN'
+  if (code === 'EADDRNOTAVAIL' || (unknownHost && hostname === config.host))
     return `${config.host} is not an address of this machine: set WHEELHOUSE_HOST to one`
   if (code === 'EACCES' && (error as { syscall?: string }).syscall === 'listen')
     return `port ${config.port} is not open to this user: set WHEELHOUSE_PORT to 1024 or above`
-  if (config.databaseUrl && (code === 'ECONNREFUSED' || code === 'ETIMEDOUT' || code?.startsWith('28')))
+  const unreachable = unknownHost || code === 'ECONNREFUSED' || code === 'ETIMEDOUT'
+  // PostgreSQL's own: 28 is a refused sign-in, 3D000 a database that isn't there.
+  if (config.databaseUrl && (unreachable || code?.startsWith('28') || code === '3D000'))
     return `DATABASE_URL can't be used: ${message || code}`
   return stack ?? String(error)
 }

@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DataDirectoryError, openDataDirectory } from '@wheelhouse/server/platform/data-directory'
+import { openDataDirectory } from '@wheelhouse/server/platform/data-directory'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bundleFixture, type Running, startNode } from '../kit/processes.ts'
 
@@ -136,7 +136,7 @@ describe('the data directory', () => {
 
   test('is never a file', async () => {
     writeFileSync(path, 'dear all')
-    await expect(openDataDirectory(path)).rejects.toThrow(DataDirectoryError)
+    await expect(openDataDirectory(path)).rejects.toThrow(/is not a directory/)
     expect(readFileSync(path, 'utf8')).toBe('dear all')
   })
 })

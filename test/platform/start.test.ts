@@ -128,6 +128,12 @@ describe('a start', () => {
     expect(output).not.toContain('canary')
   })
 
+  test('on a database whose host is unknown names that setting, not the host to listen on', async () => {
+    const output = await failure({ DATABASE_URL: 'postgres://nobody:canary@nowhere.invalid:5432/none' })
+    expect(output.trim()).toMatch(/^DATABASE_URL can't be used: .*nowhere\.invalid/)
+    expect(output).not.toContain('canary')
+  })
+
   test('on one database by two servers with directories of their own lets both serve', async () => {
     const database = await freshDatabase({ empty: true })
     try {

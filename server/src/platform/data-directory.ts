@@ -173,6 +173,10 @@ function prepare(path: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (error instanceof DataDirectoryError || !code) throw error
+    if (code === 'EEXIST' || code === 'ENOTDIR')
+      throw new DataDirectoryError(
+        `${path} is not a directory: give Wheelhouse an empty or new one with WHEELHOUSE_DATA_DIR`,
+      )
     const { uid } = statSync(path, { throwIfNoEntry: false }) ?? {}
     const owner = uid === undefined || uid === process.getuid?.() ? '' : ` It belongs to user ${uid}.`
     throw new DataDirectoryError(
