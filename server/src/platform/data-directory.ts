@@ -157,7 +157,12 @@ function heldMessage(directory: string, claim: Claim): string {
 function makeDirectories(path: string): void {
   if (existsSync(path)) return
   if (dirname(path) !== path) makeDirectories(dirname(path))
-  mkdirSync(path, { mode: 0o700 })
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    // Another process made it in this moment.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error
+  }
 }
 
 function prepare(path: string): void {
