@@ -77,7 +77,7 @@ if (wants('e2e') && existsSync(join(root, 'e2e/run.mjs'))) {
   const file = join(root, 'e2e/results/results.json')
   rmSync(file, { force: true })
   const status = run('Browser tests', 'node', ['e2e/run.mjs'])
-  count(file, status, ({ stats }) => ({ passed: stats.expected, failed: stats.unexpected + stats.flaky }))
+  count(file, status, ({ stats }) => ({ passed: stats.expected + stats.flaky, failed: stats.unexpected }))
 }
 
 console.log(`\n${passed} passed, ${failed} failed`)
