@@ -31,6 +31,14 @@ test('the palette jumps to pages, sessions and pasted ids, and runs what the pag
   await page.keyboard.press('Enter')
   await expect(page).toHaveURL(new RegExp(sessionId))
 
+  // Somebody who types faster than the server answers loses nothing.
+  await page.goto('/health')
+  await expect(page.getByRole('heading', { name: 'Database' })).toBeVisible()
+  await page.keyboard.press('Control+k')
+  await field.fill(sessionId)
+  await page.keyboard.press('Enter')
+  await expect(page).toHaveURL(new RegExp(sessionId))
+
   await page.keyboard.press('Control+k')
   await field.fill('nothing is called that')
   await expect(palette.getByText('Nothing found')).toBeVisible()

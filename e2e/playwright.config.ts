@@ -19,7 +19,6 @@ export default defineConfig<object, WorkerOptions>({
   outputDir: 'results/artifacts',
   reporter: [['list'], ['json', { outputFile: 'results/results.json' }]],
   workers: 2,
-  retries: 1,
   fullyParallel: true,
   forbidOnly: true,
   timeout: 45_000,

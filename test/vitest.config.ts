@@ -10,8 +10,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
-    // A machine that is busy with other things can starve one test past its limit; what fails twice has failed.
-    retry: 1,
     pool: 'forks',
   },
 })

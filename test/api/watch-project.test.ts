@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
 import { audit } from '../kit/audit.ts'
+import { freshDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { givenSession, type Story } from '../kit/story.ts'
 import { range } from '../kit/watching.ts'
@@ -80,6 +81,26 @@ describe('S10: a project’s watch', () => {
     await seen.stop()
   })
 
+  test('is held up by no transaction of another database', async () => {
+    const elsewhere = await freshDatabase()
+    const slow = new pg.Client({ connectionString: elsewhere.url })
+    await slow.connect()
+    try {
+      await slow.query('BEGIN')
+      await slow.query('SELECT pg_current_xact_id()')
+      const story = await givenSession(app)
+      const seen = watch(story)
+      await open(1)
+      await story.session('Meanwhile')
+      await eventually(() => seen.items.some((item) => item.payload.title === 'Meanwhile'))
+      expect((await feed(story)).at(-1)?.payload.title).toBe('Meanwhile')
+      await seen.stop()
+    } finally {
+      await slow.end()
+      await elsewhere.drop()
+    }
+  })
+
   test('goes on from any cursor with exactly what follows, while eight write', async () => {
     const story = await givenSession(app, { maxOpenSessions: 1_000 })
     const live = watch(story)
@@ -130,11 +151,14 @@ describe('S10: a project’s watch', () => {
 
   test('of a cursor that is none, or beyond the latest, is INVALID_CURSOR and registers nothing', async () => {
     const story = await givenSession(app)
-    const [{ cursor } = { cursor: '' }] = await feed(story)
-    const [incarnation, xid] = Buffer.from(cursor, 'base64url').toString().split('.')
+    const { cursor = '' } = (await feed(story)).at(-1) ?? {}
+    const [incarnation, xid, position] = Buffer.from(cursor, 'base64url').toString().split('.')
+    const made = (xid: bigint, position: bigint) =>
+      Buffer.from(`${incarnation}.${xid}.${position}`).toString('base64url')
+    const next = made(BigInt(xid ?? 0), BigInt(position ?? 0) + 1n)
     // Other databases of the cluster count the same transactions.
-    const beyond = Buffer.from(`${incarnation}.${BigInt(xid ?? 0) + 1_000_000_000n}.1`).toString('base64url')
-    for (const after of ['', 'x', `${cursor}x`, beyond]) {
+    const later = made(BigInt(xid ?? 0) + 1_000_000_000n, 1n)
+    for (const after of ['', 'x', `${cursor}=`, next, later]) {
       const wrong = watch(story, { after })
       await wrong.ended
       expect(wrong.items).toEqual([])

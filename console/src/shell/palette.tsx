@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
 import { createSpotlight, Spotlight } from '@mantine/spotlight'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useMemo, useState } from 'react'
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { useQuery } from 'urql'
 import { graphql } from '../data/graphql.ts'
 import { useOfferedCommands } from '../kit/commands.ts'
@@ -29,6 +29,17 @@ const [store, palette] = createSpotlight()
 
 /** What could be a record's id: long, opaque, without spaces. */
 const looksLikeId = (text: string): boolean => /^[A-Za-z0-9+/_=-]{16,}$/.test(text)
+
+/** The chosen action, which is the first where none was chosen yet. */
+function chooseFirst(): HTMLElement | null {
+  const chosen = document.querySelector<HTMLElement>('.mantine-Spotlight-action[data-selected]')
+  if (chosen) return chosen
+  const first = document.querySelector<HTMLElement>('.mantine-Spotlight-action')
+  if (!first) return null
+  store.setState({ ...store.getState(), selected: 0 })
+  first.setAttribute('data-selected', 'true')
+  return first
+}
 
 type PaletteProps = {
   project: ShellProject | undefined
@@ -84,18 +95,21 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
   const nothing =
     shownPages.length + commands.length + otherProjects.length + sessions.length === 0 && !target
 
-  // The first find is chosen, so that Enter goes there; also when the answer arrives after the last letter.
+  // The first find is chosen, so that Enter goes there; an Enter that came before the answer goes there when it is here.
+  const entered = useRef<string | null>(null)
   const finds = `${target?.label} ${sessions.map(({ id }) => id)} ${commands.length} ${shownPages.length}`
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of what is listed is the trigger
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
-      const first = document.querySelector('.mantine-Spotlight-action')
-      if (!first || document.querySelector('.mantine-Spotlight-action[data-selected]')) return
-      store.setState({ ...store.getState(), selected: 0 })
-      first.setAttribute('data-selected', 'true')
+      const first = chooseFirst()
+      if (first && entered.current === query) first.click()
     })
     return () => cancelAnimationFrame(frame)
   }, [finds])
+  const enter = (event: KeyboardEvent) => {
+    const early = event.key === 'Enter' && !event.nativeEvent.isComposing && !chooseFirst() && searching
+    entered.current = early ? query : null
+  }
 
   return (
     <Spotlight.Root
@@ -112,7 +126,11 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
       transitionProps={{ duration: 120 }}
     >
       <Modal.Title className="visually-hidden">{t('palette.open')}</Modal.Title>
-      <Spotlight.Search placeholder={t('palette.placeholder')} aria-label={t('palette.open')} />
+      <Spotlight.Search
+        placeholder={t('palette.placeholder')}
+        aria-label={t('palette.open')}
+        onKeyDown={enter}
+      />
       <Spotlight.ActionsList>
         {target && (
           <Spotlight.ActionsGroup label={t('palette.byId')}>

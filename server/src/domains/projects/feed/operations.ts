@@ -65,9 +65,7 @@ export async function watchProject(
   const read = args.after == null ? now : readFeedCursor(bounds.incarnation, args.after)
   if (read instanceof Refusal) throw read
   const after = read === 'other' ? start : read
-  if (after.xid >= bounds.horizon) {
-    throw beyondLatest()
-  }
+  if (isBeyond(after, bounds.newest)) throw beyondLatest()
   const types = args.filter.types && new Set(args.filter.types)
   const sessions = args.filter.sessionIds && new Set(args.filter.sessionIds)
   const visible = args.visible === 'all' ? null : new Set(args.visible)
@@ -124,7 +122,7 @@ export async function readFeed(
   if (read === 'other' || isBeyond(bounds.floor, read)) {
     throw new Refusal('INVALID_CURSOR', 'The feed is not kept that far back.')
   }
-  if (read.xid >= bounds.horizon) throw beyondLatest()
+  if (isBeyond(read, bounds.newest)) throw beyondLatest()
   const { events } = await store.eventsBeyond(platform.db, projectId, read, first + 1, args.filter)
   const page = events.slice(0, first)
   const lastEvent = page.at(-1)

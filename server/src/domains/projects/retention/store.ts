@@ -1,4 +1,5 @@
 import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
+import { horizon } from '../feed/store.ts'
 
 /** The next projects in the order of their ids; `old`: the feed begins with something older than the project keeps. */
 export const projectsAfter = (db: Db, after: string, now: Date, most: number) =>
@@ -21,7 +22,7 @@ export async function removeFeedPrefix(tx: Tx, projectId: string, now: Date, mos
     WITH batch AS (
       SELECT e.xid, e.position, e.at < ${now}::timestamptz - make_interval(days => p.event_retention_days) AS old
         FROM projects p JOIN project_events e ON e.project_id = p.id
-       WHERE p.id = ${projectId}::uuid AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
+       WHERE p.id = ${projectId}::uuid AND e.xid < ${horizon}
        ORDER BY e.xid, e.position LIMIT ${most}
     ), stop AS (
       SELECT xid, position FROM batch WHERE NOT old ORDER BY batch.xid, batch.position LIMIT 1
