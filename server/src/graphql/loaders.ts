@@ -8,6 +8,8 @@ import {
   loadTokensOfPrincipals,
 } from '../domains/access/operations.ts'
 import { loadInboxItems } from '../domains/delivery/operations.ts'
+import { loadBindings, loadRequirementStates, loadRevisions } from '../domains/intents/operations.ts'
+import type { RequirementState } from '../domains/intents/rules.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
 import {
@@ -55,6 +57,25 @@ function childrenOf<Row>(
   })
 }
 
+/** What has become of requirements in their sessions; null for what nobody has met or dropped yet. */
+function requirementStates(db: Db) {
+  type Asked = { projectId: string; sessionId: string; id: string }
+  const key = (sessionId: string, id: string) => `${sessionId}/${id}`
+  return new DataLoader<Asked, { state: RequirementState; actionId: string | null } | null, string>(
+    async (asked) => {
+      const sessions = asked.map(({ projectId, sessionId: id }) => ({ projectId, id }))
+      const rows = await loadRequirementStates(
+        db,
+        sessions,
+        asked.map(({ id }) => id),
+      )
+      const states = new Map(rows.map((row) => [key(row.sessionId, row.requirementId), row]))
+      return asked.map(({ sessionId, id }) => states.get(key(sessionId, id)) ?? null)
+    },
+    { cacheKeyFn: ({ sessionId, id }) => key(sessionId, id) },
+  )
+}
+
 /** What keeps nested reads at a bounded number of statements: one batch a type and request. */
 export function createLoaders(db: Db) {
   return {
@@ -64,6 +85,12 @@ export function createLoaders(db: Db) {
     message: byRef((refs) => loadMessages(db, refs)),
     run: byRef((refs) => loadRuns(db, refs)),
     route: byRef((refs) => loadRoutes(db, refs)),
+    intentRevision: byRef((refs) => loadRevisions(db, refs)),
+    /** What a run is bound to, by the run. */
+    binding: byRef(async (refs) =>
+      (await loadBindings(db, refs)).map((binding) => ({ ...binding, id: binding.runId })),
+    ),
+    requirementState: requirementStates(db),
     inboxItem: byRef((refs) => loadInboxItems(db, refs)),
     approval: byRef((refs) => loadApprovals(db, refs)),
     approvalsOfRun: childrenOf(

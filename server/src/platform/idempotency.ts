@@ -24,6 +24,24 @@ export function digestOf(input: unknown): Uint8Array<ArrayBuffer> {
 }
 
 /**
+ * The stored result of a call that was made before under its key; null for a first one. For what is costly and comes
+ * before the transaction; whether it is the first is decided only by `transactOnce`.
+ */
+export async function replayed<T>(platform: Platform, call: Call): Promise<T | null> {
+  if (call.key === null || call.digest === null) return null
+  const where = { principalId: call.viewer.principalId, operation: call.operation, key: call.key }
+  const first = await platform.db.idempotencyKey.findUnique({
+    where: { principalId_operation_key: where },
+  })
+  return first && (resultOf(first, call.digest) as T)
+}
+
+function resultOf(first: { digest: Uint8Array; result: unknown } | null, digest: Uint8Array): unknown {
+  if (first && Buffer.from(first.digest).equals(Buffer.from(digest))) return first.result
+  throw new Refusal('IDEMPOTENCY_CONFLICT', 'This idempotency key was used with another input.')
+}
+
+/**
  * Runs `work` in one transaction, and at most once per (principal, operation, key): the key's row is taken first, so
  * that a second call waits for the first one's commit and then gets its stored result (plain ids and numbers; nodes
  * are read anew). A refusal rolls the key back with everything else. Another input under the key is
@@ -44,10 +62,7 @@ export function transactOnce<T extends { [K in keyof T]: Json | undefined }>(
       ON CONFLICT DO NOTHING`
     if (taken === 0) {
       const first = await unit.tx.idempotencyKey.findUnique({ where: { principalId_operation_key: where } })
-      if (!first || !Buffer.from(first.digest).equals(Buffer.from(digest))) {
-        throw new Refusal('IDEMPOTENCY_CONFLICT', 'This idempotency key was used with another input.')
-      }
-      return first.result as unknown as T
+      return resultOf(first, digest) as T
     }
     const result = await work(unit)
     await unit.tx.idempotencyKey.update({

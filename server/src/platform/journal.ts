@@ -82,6 +82,8 @@ export const projectEventTypes = [
 ] as const
 export type ProjectEventType = (typeof projectEventTypes)[number]
 const inProjectFeed = new Set<string>(projectEventTypes)
+/** Whether a session's event is told in its project's feed too. */
+export const isInProjectFeed = (type: SessionEventType) => inProjectFeed.has(type)
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined }
 

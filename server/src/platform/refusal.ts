@@ -10,6 +10,9 @@ export const refusalCodes = {
   CONFLICT: 'Conflict',
   IDEMPOTENCY_CONFLICT: 'Conflict',
   RUN_FENCED: 'Conflict',
+  SESSION_INTENT_REVISION_CONFLICT: 'Conflict',
+  SEGMENT_REVISION_CONFLICT: 'Conflict',
+  RUN_INTENT_BINDING_REQUIRED: 'Conflict',
   UNAUTHENTICATED: 'Refused',
   UNSUPPORTED_VERSION: 'Refused',
   INVALID_CURSOR: 'Refused',
@@ -20,12 +23,27 @@ export const refusalCodes = {
   CAPACITY: 'Refused',
   RUNTIME_UNAVAILABLE: 'Refused',
   PROTOCOL_UNKNOWN: 'Refused',
+  PROTOCOL_NOT_AUTHORIZED: 'Refused',
+  INTENT_FULL: 'Refused',
+  TOOL_UNKNOWN: 'Refused',
+  ACTION_NOT_ALLOWED_IN_PHASE: 'Refused',
+  INTENT_STALE: 'Refused',
+  STRICT_GOALS_OPEN: 'Refused',
+  HANDOFF_TARGET_NOT_ALLOWED: 'Refused',
+  ROUTE_CORRECTION_NOT_ALLOWED: 'Refused',
+  COMPLETION_GOALS_OPEN: 'Refused',
 } as const
 
 export type RefusalCode = keyof typeof refusalCodes
 export type ProblemType = (typeof refusalCodes)[RefusalCode]
 
-const retryable = new Set<RefusalCode>(['CAPACITY', 'RATE_LIMITED', 'SESSION_BUSY', 'RUNTIME_UNAVAILABLE'])
+const retryable = new Set<RefusalCode>([
+  'CAPACITY',
+  'RATE_LIMITED',
+  'SESSION_BUSY',
+  'RUNTIME_UNAVAILABLE',
+  'SESSION_INTENT_REVISION_CONFLICT',
+])
 
 export interface InputIssue {
   /** Field names and list positions from the input down. */

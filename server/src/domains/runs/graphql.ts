@@ -8,9 +8,10 @@ import type { NodeRef, Ref } from '../../platform/ids.ts'
 import { Refusal } from '../../platform/refusal.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
 import { allowedAction, allows, authorize, type Capability } from '../access/rules.ts'
+import type { BindingRow, RevisionRow } from '../intents/operations.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
 import { ThinkingLevelRef } from '../projects/thinking-level.ts'
-import { type Relation, RouteDecisionRef, TaskRelation } from '../routing/graphql.ts'
+import { RouteDecisionRef } from '../routing/graphql.ts'
 import { MessageRef, SessionRef, seesSession } from '../sessions/graphql.ts'
 import { listRuns, probeRuns, type RunRow } from './operations.ts'
 import {
@@ -71,31 +72,9 @@ export async function visible<Row extends { projectId: string; sessionId: string
   return row && seesSession(context, { projectId: row.projectId, id: row.sessionId }) ? row : null
 }
 
-const RunIntentBinding = builder.objectRef<RunRow>('RunIntentBinding')
-export const IntentRevisionRef = builder.objectRef<never>('IntentRevision')
-builder.node(IntentRevisionRef, {
-  description: 'A revision of a session’s task. Sessions have none yet: every run so far is a side chat.',
-  id: { resolve: () => '' },
-  loadWithoutCache: () => found<never>(null),
-  fields: (t) => ({
-    protocol: t.string({ description: 'The protocol, as `id@version`.', resolve: () => '' }),
-    text: t.string({ description: 'The task in words.', resolve: () => '' }),
-    at: t.field({ type: 'DateTime', description: 'When it was made.', resolve: () => new Date(0) }),
-  }),
-})
-RunIntentBinding.implement({
-  description:
-    'The task that a run was bound to before and after it was routed. Both null for a side chat without a task.',
-  fields: (t) => ({
-    base: t.field({ type: IntentRevisionRef, nullable: true, description: 'Before.', resolve: () => null }),
-    active: t.field({ type: IntentRevisionRef, nullable: true, description: 'After.', resolve: () => null }),
-    relation: t.field({
-      type: TaskRelation,
-      description: 'How its message relates to the task.',
-      resolve: (run) => run.relation as Relation,
-    }),
-  }),
-})
+/** Both are described where the task is: in the domain of intents. */
+export const RunIntentBindingRef = builder.objectRef<BindingRow>('RunIntentBinding')
+export const IntentRevisionRef = builder.objectRef<RevisionRow & { viewedIn?: string }>('IntentRevision')
 
 const verbs: [mutation: string, capability: Capability, verb: RunVerb][] = [
   ['steerRun', 'turn.steer', 'steer'],
@@ -148,11 +127,6 @@ builder.node(RunRef, {
       nullable: true,
       description: 'The run that took the turn over.',
       resolve: () => null,
-    }),
-    binding: t.field({
-      type: RunIntentBinding,
-      description: 'The task that it is bound to.',
-      resolve: (run) => run,
     }),
     route: t.field({
       type: RouteDecisionRef,
@@ -305,12 +279,6 @@ builder.objectFields(SessionRef, (t) => ({
       const run = last && (await loaders.run.load(last))
       return run && run.endedAt === null ? run : null
     },
-  }),
-  intent: t.field({
-    type: IntentRevisionRef,
-    nullable: true,
-    description: 'Its task; null while it has none.',
-    resolve: () => null,
   }),
   runs: t.field({
     type: RunConnection,

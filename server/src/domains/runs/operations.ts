@@ -4,9 +4,12 @@ import { invalid, Refusal } from '../../platform/refusal.ts'
 import { canonicalJson } from '../../platform/strict-json.ts'
 import type { Platform, Unit } from '../../platform/transaction.ts'
 import { openInboxItem, settleAsks } from '../delivery/operations.ts'
+import { bindingOf } from '../intents/operations.ts'
+import { addCheckpoint } from '../sessions/forks/operations.ts'
 import type { LockedSession } from '../sessions/operations.ts'
 import * as rules from './rules.ts'
 import * as runtimes from './runtimes/store.ts'
+import { endSegment } from './segments/operations.ts'
 import * as store from './store.ts'
 
 export type { ApprovalRow, RouteRow, RunRow, RuntimeRow } from './store.ts'
@@ -39,7 +42,7 @@ const endEvents = {
   TIMED_OUT: 'RUN_TIMED_OUT',
 } as const
 
-type End = Omit<store.Ending, 'state' | 'effects'> & {
+type End = Omit<store.Ending, 'state' | 'effects' | 'headId'> & {
   state: keyof typeof endEvents
   /** Where the kind of end decides; else they follow from what was begun and what has a result. */
   effects?: rules.EffectState
@@ -58,8 +61,10 @@ export async function end(
   ending: End,
 ): Promise<void> {
   const effects = ending.effects ?? rules.effectsAtEnd(await store.effectCounts(unit.tx, run))
-  const asks = await store.endRun(unit.tx, run, { ...ending, effects }, unit.now)
+  const segment = await endSegment(unit, run, ending.state)
+  const asks = await store.endRun(unit.tx, run, { ...ending, effects, headId: session.headId }, unit.now)
   await append(unit, session, run.id, [
+    ...segment,
     ...asks.map(
       (id): Entry => ({
         type: 'APPROVAL_WITHDRAWN',
@@ -80,6 +85,15 @@ export async function end(
       },
     },
   ])
+  if (ending.state === 'COMPLETED') {
+    const { activeId } = await bindingOf(unit, run)
+    await addCheckpoint(unit, session, {
+      runId: run.id,
+      label: null,
+      revisionId: activeId,
+      byId: run.runtimePrincipalId,
+    })
+  }
   await settleAsks(unit, run.projectId, asks, ending.endedBy ?? null)
   if (!ending.byRuntime) {
     await signal(unit, run, 'RUN_CANCELLED', { reason: ending.reason ?? ending.failureCode ?? ending.state })

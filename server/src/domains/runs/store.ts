@@ -1,6 +1,5 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
-import { canonicalJson } from '../../platform/strict-json.ts'
 import { maxCount, type RunState, type Usage } from './rules.ts'
 
 type Reader = Db | Tx
@@ -55,121 +54,6 @@ export async function lockRunRow(tx: Tx, ref: Ref): Promise<LockedRun | null> {
       FROM runs r JOIN runtimes t ON t.project_id = r.project_id AND t.id = r.runtime_id
      WHERE r.project_id = ${ref.projectId}::uuid AND r.id = ${ref.id}::uuid FOR UPDATE OF r`
   return runs[0] ?? null
-}
-
-// --- Submitting -------------------------------------------------------------------------------------------------------
-
-export interface NewTurn {
-  session: Ref
-  expectedGeneration: number | null
-  runId: string
-  routeId: string
-  messageId: string
-  signalId: string
-  authorId: string
-  authority: string
-  text: string
-  words: string
-  /** What a session that has no title of its own is called from now on, and the word that says so. */
-  title: string
-  untitled: string
-  protocol: string
-  runtimeId: string | null
-  now: Date
-  seenSince: Date
-  messagePayload: unknown
-  routePayload: unknown
-  offerPayload: unknown
-}
-export interface TurnWritten {
-  cursor: number
-  runtimeId: string
-}
-
-/**
- * Takes a turn, in one statement that writes all of it or nothing: the session's row (open, at the expected generation,
- * with room for a run), then a slot of a runtime (the one asked for, or the connected one with the fewest live runs;
- * one of the kind `sample` only where no other has a slot), then a slot of the project; then route, message, run, its
- * three events and the offer. The rows are locked in that order, as everywhere. Null when something was not to be had;
- * `rules.ts` says what.
- */
-export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | null> {
-  const p = t.session.projectId
-  const rows = await db.$queryRaw<TurnWritten[]>(Prisma.sql`
-    WITH open AS MATERIALIZED (
-      SELECT s.project_id, s.id, s.model, s.thinking_level, p.max_concurrent_runs,
-             ${t.now}::timestamptz + make_interval(secs => p.offer_timeout_ms / 1000.0) AS expires_at
-        FROM sessions s JOIN projects p ON p.id = s.project_id
-       WHERE s.project_id = ${p}::uuid AND s.id = ${t.session.id}::uuid AND s.state = 'OPEN'
-         AND (${t.expectedGeneration}::int IS NULL OR s.generation = ${t.expectedGeneration}::int)
-         AND s.live_runs < p.max_live_runs_per_session
-         FOR UPDATE OF s
-    ), free AS MATERIALIZED (
-      SELECT r.id FROM runtimes r, open
-       WHERE r.project_id = open.project_id AND (${t.runtimeId}::uuid IS NULL OR r.id = ${t.runtimeId}::uuid)
-         AND r.state = 'CONNECTED' AND r.last_seen_at > ${t.seenSince}::timestamptz AND r.live_runs < r.max_concurrent_runs
-       ORDER BY r.kinds @> '{sample}', r.live_runs, r.id LIMIT 1 FOR UPDATE OF r
-    ), slot AS MATERIALIZED (
-      SELECT l.project_id FROM project_load l, open, free
-       WHERE l.project_id = open.project_id AND l.live_runs < open.max_concurrent_runs FOR UPDATE OF l
-    ), rt AS (
-      UPDATE runtimes r SET live_runs = r.live_runs + 1, last_signal = r.last_signal + 1
-        FROM free, slot WHERE r.project_id = slot.project_id AND r.id = free.id RETURNING r.id, r.last_signal
-    ), load AS (
-      UPDATE project_load l SET live_runs = l.live_runs + 1 FROM slot WHERE l.project_id = slot.project_id
-    ), s AS (
-      UPDATE sessions s SET last_sequence = s.last_sequence + 3, run_count = s.run_count + 1, message_count = s.message_count + 1,
-             live_runs = s.live_runs + 1, last_run_id = ${t.runId}::uuid, last_run_state = 'OFFERED',
-             last_activity_at = ${t.now}::timestamptz, title = CASE WHEN s.title = ${t.untitled} THEN ${t.title} ELSE s.title END
-        FROM open, rt WHERE s.project_id = open.project_id AND s.id = open.id
-      RETURNING s.last_sequence - 3 AS base, s.run_count, open.model, open.thinking_level, open.expires_at
-    ), route AS (
-      INSERT INTO route_decisions (project_id, id, session_id, run_id, target, relation, protocol, source, reasons, warnings, candidates, at)
-      SELECT ${p}::uuid, ${t.routeId}::uuid, ${t.session.id}::uuid, ${t.runId}::uuid, 'AGENT', 'SIDE_CHAT', ${t.protocol}, 'DEFAULT',
-             '{}'::text[], '{}'::text[], '[]'::jsonb, ${t.now}::timestamptz FROM s
-    ), message AS (
-      INSERT INTO messages (project_id, id, session_id, sequence, author_id, authority, run_id, text, search, at)
-      SELECT ${p}::uuid, ${t.messageId}::uuid, ${t.session.id}::uuid, s.base + 1, ${t.authorId}::uuid, ${t.authority}, ${t.runId}::uuid,
-             ${t.text}, to_tsvector('simple', ${t.words}), ${t.now}::timestamptz FROM s
-    ), run AS (
-      INSERT INTO runs (project_id, id, session_id, number, state, relation, route_id, runtime_id, message_id, submitted_by, model,
-                        thinking_level, last_sequence, offered_at, offer_expires_at)
-      SELECT ${p}::uuid, ${t.runId}::uuid, ${t.session.id}::uuid, s.run_count, 'OFFERED', 'SIDE_CHAT', ${t.routeId}::uuid, rt.id,
-             ${t.messageId}::uuid, ${t.authorId}::uuid, s.model, s.thinking_level, 3, ${t.now}::timestamptz, s.expires_at FROM s, rt
-    ), x(n, type, payload, subject_id) AS (
-      VALUES (1, 'MESSAGE', ${canonicalJson(t.messagePayload)}::jsonb, ${t.messageId}::uuid),
-             (2, 'ROUTE_DECIDED', ${canonicalJson(t.routePayload)}::jsonb, ${t.routeId}::uuid),
-             (3, 'RUN_OFFERED', ${canonicalJson(t.offerPayload)}::jsonb, NULL)
-    ), e AS (
-      SELECT x.n, x.type, x.subject_id, s.base + x.n AS sequence,
-             CASE WHEN x.n = 3
-                  THEN x.payload || jsonb_build_object('expiresAt', to_char(s.expires_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-                  ELSE x.payload END AS payload
-        FROM x, s
-    ), events AS (
-      INSERT INTO session_events (project_id, session_id, sequence, run_id, run_sequence, type, payload, at)
-      SELECT ${p}::uuid, ${t.session.id}::uuid, e.sequence, ${t.runId}::uuid, e.n, e.type, e.payload, ${t.now}::timestamptz FROM e
-    ), feed AS (
-      INSERT INTO project_events (project_id, type, session_id, run_id, subject_id, payload, at)
-      SELECT ${p}::uuid, e.type, ${t.session.id}::uuid, ${t.runId}::uuid, e.subject_id,
-             e.payload || jsonb_build_object('sequence', e.sequence), ${t.now}::timestamptz
-        FROM e WHERE e.n <> 2 ORDER BY e.n
-    ), signal AS (
-      INSERT INTO runtime_signals (project_id, id, runtime_id, position, kind, session_id, run_id, payload, created_at)
-      SELECT ${p}::uuid, ${t.signalId}::uuid, rt.id, rt.last_signal, 'RUN_OFFER', ${t.session.id}::uuid, ${t.runId}::uuid, '{}'::jsonb,
-             ${t.now}::timestamptz FROM rt, s
-    )
-    SELECT s.base + 3 AS cursor, rt.id AS "runtimeId" FROM s, rt`)
-  return rows[0] ?? null
-}
-
-/** Whether a runtime could take the turn now. */
-export async function hasFreeRuntime(db: Reader, t: NewTurn): Promise<boolean> {
-  const rows = await db.$queryRaw<{ one: number }[]>`
-    SELECT 1 AS one FROM runtimes
-     WHERE project_id = ${t.session.projectId}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
-       AND state = 'CONNECTED' AND last_seen_at > ${t.seenSince}::timestamptz AND live_runs < max_concurrent_runs LIMIT 1`
-  return rows.length > 0
 }
 
 // --- Changing a run ---------------------------------------------------------------------------------------------------
@@ -232,6 +116,8 @@ export interface Ending {
   usage?: Usage
   /** Set for an end whose effects are known by its kind; otherwise `effects` is passed computed. */
   effects: string
+  /** The task that the session is at. */
+  headId: string | null
 }
 
 /** How much a run began, was allowed, and has a result of: what its effects are judged by. */
@@ -257,7 +143,7 @@ export async function endRun(tx: Tx, run: LockedRun, ending: Ending, now: Date):
       UPDATE approvals SET state = 'WITHDRAWN', decided_at = ${now}::timestamptz
        WHERE project_id = ${run.projectId}::uuid AND run_id = ${run.id}::uuid AND state = 'OPEN' RETURNING id
     ), r AS (
-      UPDATE runs SET state = ${ending.state}, completion = ${ending.completion ?? null}, failure_code = ${ending.failureCode ?? null},
+      UPDATE runs SET state = ${ending.state}, completion = ${ending.completion ?? null}, head_at_end_id = ${ending.headId}::uuid, failure_code = ${ending.failureCode ?? null},
              failure_message = ${ending.failureMessage ?? null}, effects = ${ending.effects}, answer_id = ${ending.answerId ?? null}::uuid,
              ended_by = ${ending.endedBy ?? null}::uuid, end_reason = ${ending.reason ?? null}, ended_at = ${now}::timestamptz,
              open_approvals = 0, deadline_at = NULL, remaining_ms = NULL, token_generation = token_generation + 1

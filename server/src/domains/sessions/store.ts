@@ -23,6 +23,8 @@ export interface LockedSession extends Ref {
   runtimeGraceMs: number
   approvalTtlMs: number
   projectLiveRuns: number
+  /** The revision of its task that it is at: its head, or the one that it was forked at. */
+  headId: string | null
 }
 
 /** Needs `s`, `p` and `l` in scope. */
@@ -31,7 +33,8 @@ const lockedSessionColumns = Prisma.sql`
   s.live_runs AS "liveRuns", s.last_sequence AS "lastSequence",
   p.max_concurrent_runs AS "maxConcurrentRuns", p.max_live_runs_per_session AS "maxLiveRunsPerSession",
   p.max_event_bytes AS "maxEventBytes", p.run_timeout_ms AS "runTimeoutMs", p.offer_timeout_ms AS "offerTimeoutMs",
-  p.runtime_grace_ms AS "runtimeGraceMs", p.approval_ttl_ms AS "approvalTtlMs", l.live_runs AS "projectLiveRuns"`
+  p.runtime_grace_ms AS "runtimeGraceMs", p.approval_ttl_ms AS "approvalTtlMs", l.live_runs AS "projectLiveRuns",
+  coalesce(s.intent_head_id, s.fork_revision_id) AS "headId"`
 
 /** Takes the session's row lock, which orders everything that happens in the session. */
 export async function lockSession(tx: Tx, ref: Ref): Promise<LockedSession | null> {
@@ -110,6 +113,15 @@ export async function purgeSession(tx: Tx, ref: Ref, state: SessionState): Promi
   const inbox = await tx.$queryRaw<{ open: number }[]>`
     WITH gone AS (DELETE FROM inbox_items WHERE ${here} RETURNING state)
     SELECT count(*) FILTER (WHERE state = 'OPEN')::int AS open FROM gone`
+  await tx.$executeRaw`DELETE FROM actions WHERE ${here}`
+  await tx.$executeRaw`DELETE FROM protocol_segments WHERE ${here}`
+  await tx.$executeRaw`DELETE FROM run_intent_bindings WHERE ${here}`
+  await tx.$executeRaw`DELETE FROM requirement_states WHERE ${here}`
+  await tx.$executeRaw`DELETE FROM checkpoints WHERE ${here}`
+  // A revision that a fork goes on from is the fork's too.
+  await tx.$executeRaw`
+    DELETE FROM intent_revisions r WHERE ${here} AND NOT EXISTS (
+      SELECT FROM sessions f WHERE f.project_id = r.project_id AND f.parent_id = r.session_id AND f.fork_revision_id = r.id)`
   await tx.$executeRaw`DELETE FROM approvals WHERE ${here}`
   await tx.$executeRaw`DELETE FROM route_decisions WHERE ${here}`
   await tx.$executeRaw`DELETE FROM runs WHERE ${here}`

@@ -47,8 +47,11 @@ const RunOffer = builder.objectRef<SignalRow>('RunOffer').implement({
     intent: t.field({
       type: IntentRevisionRef,
       nullable: true,
-      description: 'The task; null for a side chat.',
-      resolve: () => null,
+      description: 'The task that it is bound to; null for a side chat without one.',
+      resolve: async ({ projectId, runId }, _args, { loaders }) => {
+        const { activeId: id } = await found(loaders.binding.load({ projectId, id: runId }))
+        return id ? loaders.intentRevision.load({ projectId, id }) : null
+      },
     }),
     toolPlan: t.field({
       type: ToolPlanRef,

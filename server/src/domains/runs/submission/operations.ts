@@ -1,13 +1,17 @@
-import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import { type Call, replayed, transactOnce } from '../../../platform/idempotency.ts'
 import { encodeId, type Ref } from '../../../platform/ids.ts'
-import { Refusal } from '../../../platform/refusal.ts'
+import { type Entry, isInProjectFeed } from '../../../platform/journal.ts'
+import { accept, Refusal } from '../../../platform/refusal.ts'
 import { type Platform, transactSingle, type Unit } from '../../../platform/transaction.ts'
+import { headOf, type NumberedHead, revisedEvent } from '../../intents/operations.ts'
+import { changeOfTurn, headConflict } from '../../intents/rules.ts'
 import { authorityOf, lockSession } from '../../sessions/operations.ts'
 import { decideSession, titleFrom, untitled } from '../../sessions/rules.ts'
 import { wordsOf } from '../../sessions/words.ts'
 import { publicId } from '../operations.ts'
 import * as rules from '../rules.ts'
-import * as store from '../store.ts'
+import { startedEvent } from '../segments/operations.ts'
+import * as store from './store.ts'
 
 /** What is stored for a replay: keys and the cursor; nodes are read anew. */
 export interface TurnReceipt {
@@ -26,23 +30,64 @@ export interface SubmitTurn {
   expectedGeneration?: number | undefined
 }
 
-/**
- * Takes a turn, or refuses it: the receipt comes only after the run holds a slot of its project and of a connected
- * runtime and all of it is committed. Refusals: SESSION_CLOSED, CONFLICT (generation), PROTOCOL_UNKNOWN, SESSION_BUSY,
- * CAPACITY, RUNTIME_UNAVAILABLE.
- */
-export function submitTurn(platform: Platform, call: Call, turn: SubmitTurn): Promise<TurnReceipt> {
-  const work = (unit: Unit) => submit(unit, call, turn)
-  return call.key === null ? transactSingle(platform, work) : transactOnce(platform, call, work)
+/** A message with the task that it was routed on and where it goes. */
+interface RoutedTurn {
+  head: NumberedHead | null
+  route: store.RouteFacts
+  phase: string
 }
 
 const maxTries = 5
 
-async function submit(unit: Unit, call: Call, turn: SubmitTurn): Promise<TurnReceipt> {
-  const offer = offerOf(unit, call, turn)
-  const routed = !(rules.routeByDefault(turn.protocol) instanceof Refusal)
+/**
+ * Routes a turn and takes it, or refuses it: the receipt comes only after the run holds a slot of its project and of a
+ * connected runtime and all of it is committed. The routing comes before the transaction, which requires that the
+ * session is still at the task that was routed on. When it has moved, what was decided by rules is decided again; what a
+ * model decided is SESSION_INTENT_REVISION_CONFLICT. Refusals: SESSION_CLOSED, CONFLICT (generation), PROTOCOL_UNKNOWN,
+ * PROTOCOL_NOT_AUTHORIZED, INTENT_FULL, SESSION_BUSY, CAPACITY, RUNTIME_UNAVAILABLE.
+ */
+export async function submitTurn(platform: Platform, call: Call, turn: SubmitTurn): Promise<TurnReceipt> {
+  const before = await replayed<TurnReceipt>(platform, call)
+  if (before) return before
   for (let tries = 1; ; tries += 1) {
-    const written = routed && (await store.insertTurn(unit.tx, offer))
+    const routed = await routeTurn(platform, turn)
+    const work = (unit: Unit) => submit(unit, call, turn, routed)
+    try {
+      return await (call.key === null ? transactSingle(platform, work) : transactOnce(platform, call, work))
+    } catch (error) {
+      const moved = error instanceof Refusal && error.code === 'SESSION_INTENT_REVISION_CONFLICT'
+      if (!moved || routed.route.source === 'CLASSIFIER' || tries >= maxTries) throw error
+    }
+  }
+}
+
+async function routeTurn(platform: Platform, turn: SubmitTurn): Promise<RoutedTurn> {
+  const head = await headOf(platform.db, turn.sessionId)
+  const protocol = accept(rules.routeByDefault(turn.protocol))
+  return {
+    head,
+    phase: 'understand',
+    route: {
+      target: 'AGENT',
+      relation: 'SIDE_CHAT',
+      protocol,
+      source: 'DEFAULT',
+      reasons: [],
+      warnings: [],
+      confidence: null,
+      confidences: null,
+      classifierMs: null,
+      classifierTokens: null,
+      candidates: [],
+      evidence: {},
+    },
+  }
+}
+
+async function submit(unit: Unit, call: Call, turn: SubmitTurn, routed: RoutedTurn): Promise<TurnReceipt> {
+  const offer = offerOf(unit, call, turn, routed)
+  for (let tries = 1; ; tries += 1) {
+    const written = await store.insertTurn(unit.tx, offer)
     if (written) {
       const { projectId, id } = turn.sessionId
       unit.hint({ topic: 'session', projectId, id })
@@ -60,59 +105,107 @@ async function submit(unit: Unit, call: Call, turn: SubmitTurn): Promise<TurnRec
 /** Why a turn can't be taken as things are now; null when it could be. */
 async function refusalOf(unit: Unit, turn: SubmitTurn, offer: store.NewTurn): Promise<Refusal | null> {
   const session = await lockSession(unit, turn.sessionId)
-  const route = rules.routeByDefault(turn.protocol)
-  if (route instanceof Refusal) return route
   const change = decideSession(session, 'submit', turn.expectedGeneration)
   if (change instanceof Refusal) return change
-  return (
-    rules.admitTurn({
-      liveRunsOfSession: session.liveRuns,
-      maxLiveRunsPerSession: session.maxLiveRunsPerSession,
-      liveRunsOfProject: session.projectLiveRuns,
-      maxConcurrentRuns: session.maxConcurrentRuns,
-    }) ?? ((await store.hasFreeRuntime(unit.tx, offer)) ? null : rules.noRuntime())
-  )
+  const full = rules.admitTurn({
+    liveRunsOfSession: session.liveRuns,
+    maxLiveRunsPerSession: session.maxLiveRunsPerSession,
+    liveRunsOfProject: session.projectLiveRuns,
+    maxConcurrentRuns: session.maxConcurrentRuns,
+  })
+  if (full) return full
+  if (session.headId !== offer.baseId) return headConflict()
+  return (await store.hasFreeRuntime(unit.tx, offer)) ? null : rules.noRuntime()
 }
 
-function offerOf(unit: Unit, call: Call, turn: SubmitTurn): store.NewTurn {
+function offerOf(
+  unit: Unit,
+  call: Call,
+  turn: SubmitTurn,
+  { head, route, phase }: RoutedTurn,
+): store.NewTurn {
   const { sessionId: session } = turn
+  const { projectId } = session
   const [runId, routeId, messageId] = [unit.ids.next(), unit.ids.next(), unit.ids.next()]
-  const run = publicId('Run', session.projectId, runId)
+  const [revisionId, segmentId] = [unit.ids.next(), unit.ids.next()]
+  const run = publicId('Run', projectId, runId)
   const authority = authorityOf(call.viewer, session)
+  const authorId = call.viewer.principalId
+  const change = accept(
+    changeOfTurn(
+      head,
+      { relation: route.relation, protocol: route.protocol, text: turn.text, messageId },
+      { task: unit.ids.next(), requirement: unit.ids.next() },
+    ),
+  )
+  // A fork's first revision is its r1, whatever the number of the one that it continues from.
+  const number = (head?.own ? head.number : 0) + 1
+  const activeId = change ? revisionId : (head?.id ?? null)
+  const revision = change && { id: revisionId, number, change, title: titleFrom(change.text), untitled }
+  const task = (id: string | null) => id && publicId('IntentRevision', projectId, id)
+  const events: Entry[] = [
+    {
+      type: 'MESSAGE',
+      subjectId: messageId,
+      payload: {
+        messageId: publicId('Message', projectId, messageId),
+        runId: run,
+        authority,
+        author: encodeId({ type: 'Principal', id: authorId }),
+        text: turn.text,
+      },
+    },
+    {
+      type: 'ROUTE_DECIDED',
+      subjectId: routeId,
+      payload: {
+        routeId: publicId('RouteDecision', projectId, routeId),
+        target: route.target,
+        relation: route.relation,
+        protocol: route.protocol,
+        source: route.source,
+        reasons: route.reasons,
+        warnings: route.warnings,
+        base: task(head?.id ?? null),
+        active: task(activeId),
+      },
+    },
+    ...(change
+      ? [
+          revisedEvent(projectId, {
+            id: revisionId,
+            number,
+            previousId: head?.id ?? null,
+            change,
+            runId,
+            messageId,
+            authorId,
+            note: null,
+          }),
+        ]
+      : []),
+    startedEvent({ projectId, id: segmentId, number: 1, protocol: route.protocol, phase, openedBy: 'ROUTE' }),
+    { type: 'RUN_OFFERED', payload: { runId: run } },
+  ]
   return {
     session,
     expectedGeneration: turn.expectedGeneration ?? null,
+    baseId: head?.id ?? null,
+    revision,
+    route,
+    segment: { id: segmentId, protocol: route.protocol, phase, openedBy: 'ROUTE' },
     runId,
     routeId,
     messageId,
     signalId: unit.ids.next(),
-    authorId: call.viewer.principalId,
+    authorId,
     authority,
     text: turn.text,
     words: wordsOf(turn.text).join(' '),
-    title: titleFrom(turn.text),
-    untitled,
-    protocol: rules.generalTask,
     // A runtime of another project is like none: no row of this one has its id.
     runtimeId: turn.runtimeId?.id ?? null,
     now: unit.now,
     seenSince: new Date(unit.now.getTime() - rules.runtimeSilenceMs),
-    messagePayload: {
-      messageId: publicId('Message', session.projectId, messageId),
-      runId: run,
-      authority,
-      author: encodeId({ type: 'Principal', id: call.viewer.principalId }),
-      text: turn.text,
-    },
-    routePayload: {
-      routeId: publicId('RouteDecision', session.projectId, routeId),
-      target: 'AGENT',
-      relation: 'SIDE_CHAT',
-      protocol: rules.generalTask,
-      source: 'DEFAULT',
-      reasons: [],
-      warnings: [],
-    },
-    offerPayload: { runId: run },
+    events: events.map((event) => ({ ...event, inFeed: isInProjectFeed(event.type) })),
   }
 }
