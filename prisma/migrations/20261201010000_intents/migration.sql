@@ -161,6 +161,9 @@ CREATE UNIQUE INDEX "actions_project_id_run_id_number_key" ON "actions"("project
 -- CreateIndex
 CREATE INDEX "sessions_project_id_parent_id_idx" ON "sessions"("project_id", "parent_id");
 
+-- CreateIndex
+CREATE INDEX "route_decisions_project_id_at_id_idx" ON "route_decisions"("project_id", "at" DESC, "id" DESC);
+
 -- What the schema language can't say.
 
 ALTER TABLE "intent_revisions"

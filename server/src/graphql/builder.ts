@@ -71,10 +71,10 @@ export const builder = new SchemaBuilder<SchemaTypes>({
       nullable: true,
     },
     encodeGlobalID: (type, key) => encodeId(unspell(type as NodeType, String(key))),
-    // A signal has an id to acknowledge it by, and is no node.
+    // A signal has an id to acknowledge it by, a requirement one to meet it by; neither is a node.
     decodeGlobalID: (id) => {
       const ref = decodeId(id)
-      if (!ref || ref.type === 'RuntimeSignal') throw notFound()
+      if (!ref || ref.type === 'RuntimeSignal' || ref.type === 'Requirement') throw notFound()
       return { typename: ref.type, id: spell(ref) }
     },
   },

@@ -17,6 +17,7 @@ export const idPrefixes = {
   Run: 'run',
   RouteDecision: 'rte',
   IntentRevision: 'int',
+  Requirement: 'req',
   ProtocolSegment: 'seg',
   Action: 'act',
   Checkpoint: 'chk',

@@ -2,7 +2,7 @@ import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
 import { connectionType, forwardArgs, ownPageCost } from '../../graphql/connection.ts'
 import { found } from '../../graphql/found.ts'
 import { connectionOf, isNumberKey, pageRequest } from '../../graphql/page.ts'
-import type { Ref } from '../../platform/ids.ts'
+import { encodeId, type Ref } from '../../platform/ids.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
 import { TaskRelation } from '../routing/graphql.ts'
 import { IntentRevisionRef, RunIntentBindingRef, RunRef, runOf, visible } from '../runs/graphql.ts'
@@ -35,11 +35,14 @@ const RequirementStateRef = builder.enumType('RequirementState', {
   values: requirementStates,
 })
 
-const RequirementRef = builder.objectRef<RequirementView>('Requirement').implement({
+export const RequirementRef = builder.objectRef<RequirementView>('Requirement').implement({
   description:
     'One thing that the task requires. Its text never changes; its state is kept apart, per session.',
   fields: (t) => ({
-    id: t.exposeID('id', { description: 'Its id, the same in every revision that lists it.' }),
+    id: t.id({
+      description: 'Its id, the same in every revision that lists it.',
+      resolve: ({ projectId, id }) => encodeId({ type: 'Requirement', projectId, id }),
+    }),
     text: t.exposeString('text', { description: 'What is required, at most 2 000 characters.' }),
     message: t.field({
       type: MessageRef,
@@ -57,7 +60,7 @@ const RequirementRef = builder.objectRef<RequirementView>('Requirement').impleme
   }),
 })
 
-const requirementsOf = (row: RevisionRow): RequirementView[] => {
+export const requirementsOf = (row: RevisionRow & { viewedIn?: string }): RequirementView[] => {
   const { projectId, id: sessionId } = viewedIn(row)
   return (row.requirements as unknown as Requirement[]).map((each) => ({ ...each, projectId, sessionId }))
 }

@@ -57,7 +57,7 @@ export function revisedEvent(
       protocol: change.protocol,
       text: change.text,
       requirements: change.requirements.map(({ id, text, messageId }) => ({
-        id,
+        id: publicId('Requirement', projectId, id),
         text,
         messageId: publicId('Message', projectId, messageId),
       })),
@@ -148,7 +148,7 @@ export async function setRequirements(
         type: 'REQUIREMENT_CHANGED',
         ofRun: false,
         payload: {
-          requirementId: change.requirementId,
+          requirementId: publicId('Requirement', session.projectId, change.requirementId),
           state: change.state,
           actionId: publicId('Action', session.projectId, change.actionId ?? null),
           by: encodeId({ type: 'Principal', id: change.byId }),

@@ -21,6 +21,10 @@ export const loadRuntimes = store.runtimesByRef
 export const loadRuntimesOfProjects = store.runtimesOfProjects
 export const loadRoutes = store.routesByRef
 
+export const liveRunsOf = store.liveRunsOf
+export const succeededAction = store.succeededAction
+export const lockRuntimesOf = runtimes.lockRuntimesOf
+
 export const publicId = (type: Parameters<typeof encodeId>[0]['type'], projectId: string, id: string) =>
   encodeId({ type, projectId, id })
 

@@ -259,3 +259,12 @@ export const runPage = (db: Reader, session: Ref, first: number, below: number |
     orderBy: { number: 'desc' },
     take: first + 1,
   })
+
+/** Whether an action of a run was allowed and has succeeded: what can be evidence. */
+export async function succeededAction(tx: Tx, run: Ref, action: Ref): Promise<boolean> {
+  const rows = await tx.$queryRaw<{ one: number }[]>`
+    SELECT 1 AS one FROM actions
+     WHERE project_id = ${run.projectId}::uuid AND run_id = ${run.id}::uuid AND id = ${action.id}::uuid
+       AND ${action.projectId}::uuid = project_id AND decision = 'ALLOWED' AND ok`
+  return rows.length === 1
+}

@@ -45,7 +45,7 @@ export async function touchRuntime(
 
 export interface NewSignal extends Ref {
   runtimeId: string
-  kind: 'RUN_STEERED' | 'RUN_CANCELLED' | 'APPROVAL_RESOLVED'
+  kind: 'RUN_STEERED' | 'RUN_CANCELLED' | 'APPROVAL_RESOLVED' | 'INTENT_CORRECTED'
   sessionId: string
   runId: string
   payload: unknown
@@ -63,7 +63,7 @@ export const insertSignal = (tx: Tx, s: NewSignal) => tx.$executeRaw`
 export interface SignalRow extends Ref {
   runtimeId: string
   position: number
-  kind: 'RUN_OFFER' | 'RUN_STEERED' | 'RUN_CANCELLED' | 'APPROVAL_RESOLVED'
+  kind: 'RUN_OFFER' | 'RUN_STEERED' | 'RUN_CANCELLED' | 'APPROVAL_RESOLVED' | 'INTENT_CORRECTED'
   sessionId: string
   runId: string
   payload: Record<string, string | null>

@@ -105,15 +105,32 @@ const ApprovalResolved = builder.objectRef<SignalRow>('ApprovalResolved').implem
   }),
 })
 
+const IntentCorrected = builder.objectRef<SignalRow>('IntentCorrected').implement({
+  description: 'An owner has said what the task is: the run is bound to this revision from now on.',
+  fields: (t) => ({
+    signalId: t.id({ ...identity, resolve: signalId }),
+    run: t.field({ ...about, type: RunRef, resolve: (s, _, context) => runOf(s, context) }),
+    intent: t.field({
+      type: IntentRevisionRef,
+      description: 'The revision.',
+      resolve: (s, _, { loaders }) =>
+        found(loaders.intentRevision.load({ projectId: s.projectId, id: s.payload.revisionId ?? '' })),
+    }),
+    note: t.string({ nullable: true, description: 'Why.', resolve: (s) => s.payload.note ?? null }),
+    at: t.expose('createdAt', when),
+  }),
+})
+
 const types = {
   RUN_OFFER: 'RunOffer',
   RUN_STEERED: 'RunSteered',
   RUN_CANCELLED: 'RunCancelled',
   APPROVAL_RESOLVED: 'ApprovalResolved',
+  INTENT_CORRECTED: 'IntentCorrected',
 } as const
 const RuntimeSignal = builder.unionType('RuntimeSignal', {
   description: 'What a runtime must hear.',
-  types: [RunOffer, RunSteered, RunCancelled, ApprovalResolved],
+  types: [RunOffer, RunSteered, RunCancelled, ApprovalResolved, IntentCorrected],
   resolveType: (signal) => types[(signal as SignalRow).kind],
 })
 
