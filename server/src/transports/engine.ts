@@ -161,13 +161,15 @@ export async function prepare(
   }
   const enveloped = engine.getEnveloped({ viewer, params } as never)
   let document: DocumentNode
+  let errors: readonly unknown[]
   try {
     document = enveloped.parse(query) as DocumentNode
+    // Limits end the validation by throwing.
+    errors = enveloped.validate(enveloped.schema, document)
   } catch (error) {
     return [coded(error)]
   }
-  const errors = enveloped.validate(enveloped.schema, document)
-  if (errors.length > 0) return (errors as GraphQLError[]).map(coded)
+  if (errors.length > 0) return errors.map(coded)
   const contextValue = (await enveloped.contextFactory()) as unknown as Context
   return {
     schema: enveloped.schema as typeof schema,
