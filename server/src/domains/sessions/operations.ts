@@ -3,7 +3,7 @@ import { notFound } from '../../platform/refusal.ts'
 import type { Unit } from '../../platform/transaction.ts'
 import { allows, type Viewer } from '../access/rules.ts'
 import * as store from './store.ts'
-import { wordsOf } from './words.ts'
+import { indexOf } from './words.ts'
 
 export type { LockedSession, MessageRow, SessionRow } from './store.ts'
 export { lockSessionOfRun } from './store.ts'
@@ -31,7 +31,7 @@ export function authorityOf(viewer: Viewer, session: Ref): Authority {
 
 /** Writes a message whose journal event has just been appended at `sequence`. */
 export const addMessage = (unit: Unit, message: Omit<store.NewMessage, 'words' | 'at'>) =>
-  store.insertMessage(unit.tx, { ...message, words: wordsOf(message.text).join(' '), at: unit.now })
+  store.insertMessage(unit.tx, { ...message, words: indexOf(message.text), at: unit.now })
 
 const windowMessages = 16
 const windowCharacters = 12_000

@@ -4,7 +4,7 @@ import { Refusal } from '../../../platform/refusal.ts'
 import { type Platform, transactSingle, type Unit } from '../../../platform/transaction.ts'
 import { authorityOf, lockSession } from '../../sessions/operations.ts'
 import { decideSession, titleFrom, untitled } from '../../sessions/rules.ts'
-import { wordsOf } from '../../sessions/words.ts'
+import { indexOf } from '../../sessions/words.ts'
 import { publicId } from '../operations.ts'
 import * as rules from '../rules.ts'
 import * as store from '../store.ts'
@@ -89,7 +89,7 @@ function offerOf(unit: Unit, call: Call, turn: SubmitTurn): store.NewTurn {
     authorId: call.viewer.principalId,
     authority,
     text: turn.text,
-    words: wordsOf(turn.text).join(' '),
+    words: indexOf(turn.text),
     title: titleFrom(turn.text),
     untitled,
     protocol: rules.generalTask,
