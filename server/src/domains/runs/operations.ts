@@ -21,9 +21,12 @@ export const loadRoutes = store.routesByRef
 export const publicId = (type: Parameters<typeof encodeId>[0]['type'], projectId: string, id: string) =>
   encodeId({ type, projectId, id })
 
-/** An event's payload may take so many bytes in its canonical form. */
+/** What an event's payload takes: the bytes of its canonical form. */
+export const sizeOf = (payload: unknown) => Buffer.byteLength(canonicalJson(payload))
+
+/** Refuses an event's payload of more bytes than the project allows. */
 export function checkSize(payload: unknown, maxEventBytes: number, path: string[]): void {
-  if (Buffer.byteLength(canonicalJson(payload)) > maxEventBytes) {
+  if (sizeOf(payload) > maxEventBytes) {
     throw new Refusal('EVENT_TOO_LARGE', 'An event is larger than the project allows. Nothing was written.', {
       issues: [{ path, message: `must be at most ${maxEventBytes} bytes of canonical JSON` }],
     })

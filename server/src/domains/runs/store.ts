@@ -301,12 +301,24 @@ export const addUsage = (tx: Tx, run: LockedRun, usage: Usage) => {
     UPDATE runs SET ${sets} WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`)
 }
 
-/** The text that a run has streamed so far, joined. */
-export async function joinedDeltas(tx: Tx, run: LockedRun): Promise<string | null> {
-  const rows = await tx.$queryRaw<{ text: string | null }[]>`
-    SELECT string_agg(payload->>'text', '' ORDER BY sequence) AS text FROM session_events
-     WHERE project_id = ${run.projectId}::uuid AND session_id = ${run.sessionId}::uuid AND run_id = ${run.id}::uuid AND type = 'ANSWER_DELTA'`
-  return rows[0]?.text ?? null
+/**
+ * What a run has streamed so far, joined, and how many characters that is; null when it streamed nothing. The text of
+ * more than `most` characters stays where it is and comes as ''.
+ */
+export async function joinedDeltas(
+  tx: Tx,
+  run: LockedRun,
+  most: number,
+): Promise<{ characters: number; text: string } | null> {
+  const rows = await tx.$queryRaw<{ characters: number | null; text: string }[]>`
+    WITH delta AS (
+      SELECT sequence, payload->>'text' AS text FROM session_events
+       WHERE project_id = ${run.projectId}::uuid AND session_id = ${run.sessionId}::uuid AND run_id = ${run.id}::uuid AND type = 'ANSWER_DELTA'
+    ), size AS (SELECT sum(length(text))::float8 AS characters FROM delta)
+    SELECT characters, coalesce((SELECT string_agg(text, '' ORDER BY sequence) FROM delta WHERE size.characters <= ${most}), '') AS text
+      FROM size`
+  const [row] = rows
+  return row && row.characters !== null ? { characters: row.characters, text: row.text } : null
 }
 
 /** Whether adding to a session's and a run's usage stays countable. The session's total is never below its runs'. */

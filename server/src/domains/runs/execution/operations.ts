@@ -7,7 +7,7 @@ import { type Platform, transact, type Unit } from '../../../platform/transactio
 import type { Viewer } from '../../access/rules.ts'
 import { addMessage, type LockedSession } from '../../sessions/operations.ts'
 import { lockRun } from '../locks.ts'
-import { checkSize, end, publicId } from '../operations.ts'
+import { checkSize, end, publicId, sizeOf } from '../operations.ts'
 import * as rules from '../rules.ts'
 import { noteLifeIn } from '../runtimes/operations.ts'
 import * as store from '../store.ts'
@@ -213,43 +213,44 @@ export function completeRun(platform: Platform, call: Call, input: CompleteRun) 
         'complete',
       )
       const usage = accept(rules.readUsage(input.usage))
-      const streamed = await store.joinedDeltas(unit.tx, run)
-      if (input.answer !== undefined && streamed !== null && streamed !== input.answer) {
-        throw new Refusal('INVALID_INPUT', 'The answer is not what was streamed.', {
-          issues: [{ path: ['answer'], message: 'must equal the joined ANSWER_DELTA texts, or be left out' }],
-        })
-      }
-      const text = input.answer ?? streamed
+      const deltas = await store.joinedDeltas(unit.tx, run, rules.maxAnswerCharacters)
+      const said = accept(rules.answerOf(input.answer, deltas))
       await useUp(unit, session, run, usage)
-      const answerId = text === null || text === '' ? null : unit.ids.next()
-      if (answerId !== null && text !== null) await answer(unit, session, run, answerId, text, call.viewer)
+      const answerId = await answer(unit, session, run, said, call.viewer)
       await end(unit, session, run, {
         state: 'COMPLETED',
         byRuntime: true,
         completion: input.partial ? 'PARTIAL' : 'FULL',
-        answerId: answerId ?? undefined,
+        answerId,
       })
       return { projectId: run.projectId, runId: run.id }
     }),
   )
 }
 
+/**
+ * Makes the answer a message, if there is one, and gives its id. Its event carries the text; where that is too large for
+ * one event and was streamed, the deltas before it are the text, and the event says so (`streamed`) instead of being a
+ * second copy.
+ */
 async function answer(
   unit: Unit,
   session: LockedSession,
   run: store.LockedRun,
-  id: string,
-  text: string,
+  { text, streamed }: rules.Answer,
   viewer: Viewer,
-): Promise<void> {
-  const payload = {
+): Promise<string | undefined> {
+  if (text === null) return undefined
+  const id = unit.ids.next()
+  const about = {
     messageId: publicId('Message', run.projectId, id),
     runId: publicId('Run', run.projectId, run.id),
     answers: publicId('Message', run.projectId, run.messageId),
     authority: 'AGENT',
     author: encodeId({ type: 'Principal', id: viewer.principalId }),
-    text,
   }
+  const whole = { ...about, text }
+  const payload = streamed && sizeOf(whole) > session.maxEventBytes ? { ...about, streamed } : whole
   checkSize(payload, session.maxEventBytes, ['answer'])
   const appended = await append(unit, session, run.id, [{ type: 'MESSAGE', subjectId: id, payload }])
   await addMessage(unit, {
@@ -263,6 +264,7 @@ async function answer(
     answersId: run.messageId,
     text,
   })
+  return id
 }
 
 /** The agent gives up: FAILED with its own code (`^[A-Z][A-Z0-9_]*$`, ≤ 64) and words. */
