@@ -15,6 +15,7 @@ import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import { invalid, notFound, Refusal } from '../platform/refusal.ts'
 import type { Platform } from '../platform/transaction.ts'
+import { withHashedSessions } from './hashed-sessions.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { refusalResponse } from './refusal-response.ts'
 
@@ -49,7 +50,7 @@ export async function createAuth(
   log: Logger,
 ): Promise<Auth> {
   const auth = betterAuth({
-    database: prismaAdapter(platform.db, { provider: 'postgresql', transaction: true }),
+    database: withHashedSessions(prismaAdapter(platform.db, { provider: 'postgresql', transaction: true })),
     secret: await deriveKey(platform, 'sign-in'),
     basePath: '/api/auth',
     ...(config.publicUrl !== null && { baseURL: config.publicUrl }),
