@@ -75,6 +75,10 @@ export function decideRun(state: RunState, verb: RunVerb): RunState | Refusal {
   return new Refusal('CONFLICT', isLive(state) ? waitsMessage(state, verb) : `The run has ended (${state}).`)
 }
 
+/** The states in which a verb is taken. */
+export const statesThatTake = (verb: RunVerb): RunState[] =>
+  runStates.filter((state) => runTable[state][verb])
+
 const waitsMessage = (state: RunState, verb: RunVerb) =>
   state === 'WAITING_APPROVAL'
     ? 'The run waits for an answer.'
