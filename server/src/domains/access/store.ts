@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { GrantFacts, PrincipalKind } from './rules.ts'
 
 type Reader = Db | Tx
@@ -52,13 +52,16 @@ export async function credentialByTokenHash(
   hash: Uint8Array<ArrayBuffer>,
   now: Date,
 ): Promise<CredentialRow | null> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
     SELECT t.id AS token_id, t.expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants,
            ${grantList(Prisma.sql`g.token_id = t.id`)} AS token_grants
       FROM tokens t JOIN principals p ON p.id = t.principal_id
      WHERE t.hash = ${hash} AND t.revoked_at IS NULL AND p.disabled_at IS NULL
-       AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz)`)
+       AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz)`,
+  )
   return rows[0] ? credentialOf(rows[0]) : null
 }
 
@@ -68,7 +71,9 @@ export async function credentialsStillValid(
   keys: { tokenId: string | null; principalId: string }[],
   now: Date,
 ): Promise<CredentialRow[]> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
     SELECT t.id AS token_id, t.expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants,
            ${grantList(Prisma.sql`g.token_id = t.id`)} AS token_grants
@@ -76,16 +81,20 @@ export async function credentialsStillValid(
       JOIN principals p ON p.id = k.principal_id AND p.disabled_at IS NULL
       LEFT JOIN tokens t ON t.id = k.token_id
      WHERE k.token_id IS NULL
-        OR (t.id IS NOT NULL AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz))`)
+        OR (t.id IS NOT NULL AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz))`,
+  )
   return rows.map(credentialOf)
 }
 
 /** The principal of a signed-in person. */
 export async function credentialByAuthUser(db: Reader, authUserId: string): Promise<CredentialRow | null> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
     SELECT NULL AS token_id, NULL AS expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants, NULL AS token_grants
-      FROM principals p WHERE p.auth_user_id = ${authUserId} AND p.disabled_at IS NULL`)
+      FROM principals p WHERE p.auth_user_id = ${authUserId} AND p.disabled_at IS NULL`,
+  )
   return rows[0] ? credentialOf(rows[0]) : null
 }
 

@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import { canonicalJson } from '../../platform/strict-json.ts'
 import { maxCount, type RunState, type Usage } from './rules.ts'
@@ -95,7 +95,9 @@ export interface TurnWritten {
  */
 export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | null> {
   const p = t.session.projectId
-  const rows = await db.$queryRaw<TurnWritten[]>(Prisma.sql`
+  const rows = await rowsOf<TurnWritten>(
+    db,
+    Prisma.sql`
     WITH open AS MATERIALIZED (
       SELECT s.project_id, s.id, s.model, s.thinking_level, p.max_concurrent_runs,
              ${t.now}::timestamptz + make_interval(secs => p.offer_timeout_ms / 1000.0) AS expires_at
@@ -159,7 +161,8 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
       SELECT ${p}::uuid, ${t.signalId}::uuid, rt.id, rt.last_signal, 'RUN_OFFER', ${t.session.id}::uuid, ${t.runId}::uuid, '{}'::jsonb,
              ${t.now}::timestamptz FROM rt, s
     )
-    SELECT s.base + 3 AS cursor, rt.id AS "runtimeId" FROM s, rt`)
+    SELECT s.base + 3 AS cursor, rt.id AS "runtimeId" FROM s, rt`,
+  )
   return rows[0] ?? null
 }
 

@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import type { RunState, RuntimeEventType } from '../rules.ts'
 
@@ -28,7 +28,9 @@ export async function insertRunEvents(
 ): Promise<{ sessionId: string; cursor: number } | null> {
   const { projectId: p, id } = batch.run
   const count = batch.events.length
-  const rows = await db.$queryRaw<{ sessionId: string; cursor: number }[]>(Prisma.sql`
+  const rows = await rowsOf<{ sessionId: string; cursor: number }>(
+    db,
+    Prisma.sql`
     WITH open AS MATERIALIZED (
       SELECT s.id FROM sessions s JOIN projects p ON p.id = s.project_id
        WHERE s.project_id = ${p}::uuid
@@ -57,6 +59,7 @@ export async function insertRunEvents(
         FROM s, r, unnest(${batch.events.map((event) => event.type)}::text[],
                           ${batch.events.map((event) => event.json)}::text[]) WITH ORDINALITY AS x(type, payload, n)
     )
-    SELECT s.id AS "sessionId", s.base + ${count}::int AS cursor FROM s, r`)
+    SELECT s.id AS "sessionId", s.base + ${count}::int AS cursor FROM s, r`,
+  )
   return rows[0] ?? null
 }
