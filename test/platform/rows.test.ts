@@ -1,7 +1,10 @@
+import { createProject } from '@wheelhouse/server/domains/projects/operations'
+import { registerRuntime } from '@wheelhouse/server/domains/runs/runtimes/operations'
 import { Prisma, rowsOf } from '@wheelhouse/server/platform/database'
+import { rowsById, rowsByRef, tableOf } from '@wheelhouse/server/platform/rows'
 import { transactSingle } from '@wheelhouse/server/platform/transaction'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startPlatform, type TestPlatform } from '../kit/platform.ts'
+import { callOf, givenOwner, startPlatform, type TestPlatform } from '../kit/platform.ts'
 
 let given: TestPlatform
 beforeAll(async () => {
@@ -55,4 +58,27 @@ test('a single statement that PostgreSQL gives up on because of its neighbours i
   expect(result).toBe('done')
   const refused = transactSingle(given.platform, ({ tx }) => rowsOf(tx, Prisma.sql`SELECT give_up('22012')`))
   await expect(refused).rejects.toMatchObject({ code: '22012' })
+})
+
+test('rows by reference are what Prisma reads', async () => {
+  const { db, platform } = given
+  const { viewer } = await givenOwner(given)
+  const { projectId } = await createProject(platform, callOf(viewer), { name: 'Rows' })
+  const names = ['one', 'two', 'three']
+  for (const name of names)
+    await registerRuntime(platform, callOf(viewer), {
+      projectId,
+      name,
+      kinds: ['a', 'b'],
+      maxConcurrentRuns: 2,
+      tools: [{ name: 'tool', group: 'DATA', action: 'read' }],
+    })
+  const kept = await db.runtime.findMany({ where: { name: { not: 'two' } }, orderBy: { id: 'asc' } })
+  expect(kept.length).toBe(2)
+  const refs = [...kept, { projectId, id: viewer.principalId }]
+  const found = await rowsByRef<{ id: string }>(db, tableOf('runtimes', Prisma.RuntimeScalarFieldEnum), refs)
+  expect(found.sort((a, b) => (a.id < b.id ? -1 : 1))).toEqual(kept)
+  expect(
+    await rowsById(db, tableOf('principals', Prisma.PrincipalScalarFieldEnum), [viewer.principalId]),
+  ).toEqual([await db.principal.findUniqueOrThrow({ where: { id: viewer.principalId } })])
 })

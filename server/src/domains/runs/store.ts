@@ -1,5 +1,6 @@
 import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
+import { rowsByRef, tableOf } from '../../platform/rows.ts'
 import { canonicalJson } from '../../platform/strict-json.ts'
 import { maxCount, type RunState, type Usage } from './rules.ts'
 
@@ -9,15 +10,15 @@ export type ApprovalRow = Prisma.ApprovalGetPayload<object>
 export type RuntimeRow = Prisma.RuntimeGetPayload<object>
 export type RouteRow = Prisma.RouteDecisionGetPayload<object>
 
-const ids = (refs: readonly Ref[]) => ({
-  projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
-  id: { in: refs.map((ref) => ref.id) },
-})
-export const runsByRef = (db: Reader, refs: readonly Ref[]) => db.run.findMany({ where: ids(refs) })
-export const approvalsByRef = (db: Reader, refs: readonly Ref[]) => db.approval.findMany({ where: ids(refs) })
-export const runtimesByRef = (db: Reader, refs: readonly Ref[]) => db.runtime.findMany({ where: ids(refs) })
-export const routesByRef = (db: Reader, refs: readonly Ref[]) =>
-  db.routeDecision.findMany({ where: ids(refs) })
+const runs = tableOf('runs', Prisma.RunScalarFieldEnum)
+const approvals = tableOf('approvals', Prisma.ApprovalScalarFieldEnum)
+const runtimes = tableOf('runtimes', Prisma.RuntimeScalarFieldEnum)
+const routes = tableOf('route_decisions', Prisma.RouteDecisionScalarFieldEnum)
+export const runsByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RunRow>(db, runs, refs)
+export const approvalsByRef = (db: Reader, refs: readonly Ref[]) =>
+  rowsByRef<ApprovalRow>(db, approvals, refs)
+export const runtimesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RuntimeRow>(db, runtimes, refs)
+export const routesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RouteRow>(db, routes, refs)
 export const approvalsOfRuns = (db: Reader, runIds: readonly string[]) =>
   db.approval.findMany({
     where: { runId: { in: [...runIds] } },

@@ -1,6 +1,7 @@
 import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import type { SessionEventType } from '../../platform/journal.ts'
+import { rowsByRef, tableOf } from '../../platform/rows.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
 import type { SessionState } from './rules.ts'
 
@@ -145,12 +146,10 @@ export const insertMessage = (tx: Tx, m: NewMessage) => tx.$executeRaw`
 export type SessionRow = Prisma.SessionGetPayload<object>
 export type MessageRow = Prisma.MessageGetPayload<object>
 
-const ids = (refs: readonly Ref[]) => ({
-  projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
-  id: { in: refs.map((ref) => ref.id) },
-})
-export const sessionsByRef = (db: Reader, refs: readonly Ref[]) => db.session.findMany({ where: ids(refs) })
-export const messagesByRef = (db: Reader, refs: readonly Ref[]) => db.message.findMany({ where: ids(refs) })
+const sessions = tableOf('sessions', Prisma.SessionScalarFieldEnum)
+const messages = tableOf('messages', Prisma.MessageScalarFieldEnum)
+export const sessionsByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<SessionRow>(db, sessions, refs)
+export const messagesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<MessageRow>(db, messages, refs)
 
 /** The newest messages before a position, newest first: the window that a runtime gets. */
 export const messagesBefore = (db: Reader, session: Ref, sequence: number, most: number) =>
