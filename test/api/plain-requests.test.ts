@@ -57,6 +57,10 @@ const bodies: Record<string, string | Buffer> = {
   ]),
   'a syntax error': operation('{'),
   'a document that is too deep': operation(`${'{a'.repeat(40)}${'}'.repeat(40)}`),
+  'variables nested deeper than anything is read': `{"query":"mutation($input:RecordRunEventsInput!){recordRunEvents(input:$input){__typename ...on Problem{code message}}}","variables":{"input":{"runId":"run_x","runToken":"x","events":[{"type":"INFO","payload":${'['.repeat(20_000)}${']'.repeat(20_000)}}]}}}`,
+  'lists in a document nested deeper than anything is read': operation(
+    `{session(id:${'['.repeat(1_500)}${']'.repeat(1_500)}){id}}`,
+  ),
   'no operation of that name': operation('query A{__typename}', { operationName: 'B' }),
   'several operations and no name': operation('query A{__typename} query B{__typename}'),
   'a document without an operation': operation('fragment F on Query{__typename}'),
