@@ -1,4 +1,5 @@
 import { createApp } from './app.ts'
+import { checkAddress } from './platform/address.ts'
 import { systemClock } from './platform/clock.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { DataDirectoryError, openDataDirectory } from './platform/data-directory.ts'
@@ -50,6 +51,7 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   })
   const directory = await openDataDirectory(config.dataDirectory)
   lifecycle.opened('data directory', () => directory.release())
+  await checkAddress(config.port, config.host)
   if (!config.databaseUrl) {
     postgres = await startPostgres({ dataDirectory: directory.path, log })
     lifecycle.opened('PostgreSQL', postgres.stop, 50_000)

@@ -112,7 +112,7 @@ describe('a start', () => {
     expect(readdirSync(parent)).toEqual([])
   })
 
-  test('on a port that is taken says so in one line and leaves nothing half-open', async () => {
+  test('on a port that is taken says so in one line, before there is a database', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await eventually(() => other.listening)
     const { port } = other.address() as AddressInfo
@@ -120,7 +120,13 @@ describe('a start', () => {
     other.close()
     expect(output.trim()).toBe(`127.0.0.1:${port} is in use: end what listens there, or set WHEELHOUSE_PORT`)
     expect(runningProcesses((command) => command.includes(data))).toEqual([])
-    expect(readdirSync(data).filter((name) => /^(lock|server)/.test(name))).toEqual([])
+    expect(readdirSync(data)).toEqual(['wheelhouse.txt'])
+  })
+
+  test('on an address of another machine says so in one line, before there is a database', async () => {
+    const output = await failure({ WHEELHOUSE_HOST: '192.0.2.1' })
+    expect(output.trim()).toBe('192.0.2.1 is not an address of this machine: set WHEELHOUSE_HOST to one')
+    expect(readdirSync(data)).toEqual(['wheelhouse.txt'])
   })
 
   test('on a database that is not there yet says that it waits, and ends in order when it is told to', async () => {
