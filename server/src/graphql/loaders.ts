@@ -15,11 +15,18 @@ import {
   loadApprovals,
   loadApprovalsOfRuns,
   loadRoutes,
+  loadRunPages,
   loadRuns,
   loadRuntimes,
   loadRuntimesOfProjects,
+  type RunPage,
 } from '../domains/runs/operations.ts'
-import { loadMessages, loadSessions } from '../domains/sessions/operations.ts'
+import {
+  loadMessagePages,
+  loadMessages,
+  loadSessions,
+  type MessagePage,
+} from '../domains/sessions/operations.ts'
 import type { Db } from '../platform/database.ts'
 import type { Ref } from '../platform/ids.ts'
 
@@ -55,6 +62,10 @@ function childrenOf<Row>(
   })
 }
 
+/** Pages that belong to nodes, those of all of them together. A page is its own key: none is asked for twice. */
+const pagesOf = <Page extends object, Result>(load: (pages: readonly Page[]) => Promise<Result[]>) =>
+  new DataLoader<Page, Result>(load, { cache: false })
+
 /** What keeps nested reads at a bounded number of statements: one batch a type and request. */
 export function createLoaders(db: Db) {
   return {
@@ -62,6 +73,8 @@ export function createLoaders(db: Db) {
     projectLoad: byId((ids) => loadProjectLoads(db, ids)),
     session: byRef((refs) => loadSessions(db, refs)),
     message: byRef((refs) => loadMessages(db, refs)),
+    messagePage: pagesOf((pages: readonly MessagePage[]) => loadMessagePages(db, pages)),
+    runPage: pagesOf((pages: readonly RunPage[]) => loadRunPages(db, pages)),
     run: byRef((refs) => loadRuns(db, refs)),
     route: byRef((refs) => loadRoutes(db, refs)),
     inboxItem: byRef((refs) => loadInboxItems(db, refs)),
