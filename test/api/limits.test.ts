@@ -3,6 +3,7 @@ import { startApp, type TestApp } from '../kit/app.ts'
 import { eventually } from '../kit/eventually.ts'
 import { RawSocket } from '../kit/hostile-socket.ts'
 import { openAndLeave } from '../kit/hostile-stream.ts'
+import { givenPerson } from '../kit/person.ts'
 import { givenSession, type Story } from '../kit/story.ts'
 
 let app: TestApp
@@ -158,32 +159,8 @@ describe('a WebSocket', () => {
   })
 
   test('of another page is not let in by the cookie that a browser sends along', async () => {
-    const { signInUrl } = await app.owner.do<{ signInUrl: string }>(
-      'createPrincipal',
-      {
-        kind: 'PERSON',
-        name: 'Ada',
-        grants: [{ capabilities: ['project.own'], projectId: story.projectId }],
-      },
-      'signInUrl',
-    )
-    const code = signInUrl.slice(signInUrl.search(/[^/=]+$/))
-    const response = await fetch(`${app.url}/auth/redeem`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        code,
-        name: 'Ada',
-        email: 'ada@example.org',
-        password: 'correct horse battery',
-      }),
-    })
-    expect(response.status).toBe(200)
-    const cookie = response.headers
-      .getSetCookie()
-      .map((each) => each.split(';')[0])
-      .join('; ')
-    for (const each of response.headers.getSetCookie()) expect(each).toMatch(/HttpOnly.*SameSite=Lax/i)
+    const grants = [{ capabilities: ['project.own'], projectId: story.projectId }]
+    const { cookie } = await (await givenPerson(app.owner, grants)).signIn()
     const enter = async (headers: Record<string, string>) => {
       const socket = await connect('graphql-transport-ws', headers).opened()
       socket.send({ type: 'connection_init' })
