@@ -10,23 +10,18 @@ import {
 import { loadInboxItems } from '../domains/delivery/operations.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
+import { loadRunPages, type RunPage } from '../domains/runs/listing/operations.ts'
 import {
   type ApprovalRow,
   loadApprovals,
   loadApprovalsOfRuns,
   loadRoutes,
-  loadRunPages,
   loadRuns,
   loadRuntimes,
   loadRuntimesOfProjects,
-  type RunPage,
 } from '../domains/runs/operations.ts'
-import {
-  loadMessagePages,
-  loadMessages,
-  loadSessions,
-  type MessagePage,
-} from '../domains/sessions/operations.ts'
+import { loadMessages, loadSessions } from '../domains/sessions/operations.ts'
+import { loadMessagePages, type MessagePage } from '../domains/sessions/transcript/operations.ts'
 import type { Db } from '../platform/database.ts'
 import type { Ref } from '../platform/ids.ts'
 

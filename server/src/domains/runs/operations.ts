@@ -9,10 +9,9 @@ import * as rules from './rules.ts'
 import * as runtimes from './runtimes/store.ts'
 import * as store from './store.ts'
 
-export type { ApprovalRow, RouteRow, RunPage, RunRow, RuntimeRow } from './store.ts'
+export type { ApprovalRow, RouteRow, RunRow, RuntimeRow } from './store.ts'
 
 export const loadRuns = store.runsByRef
-export const loadRunPages = store.runPages
 export const loadApprovals = store.approvalsByRef
 export const loadApprovalsOfRuns = store.approvalsOfRuns
 export const loadRuntimes = store.runtimesByRef

@@ -58,18 +58,3 @@ export async function windowBefore(
 
 /** A page of a project's sessions, those of `visible` that pass the filter. */
 export const listSessions = store.sessionPage
-
-export type { MessagePage } from './store.ts'
-
-/** Pages of transcripts, ascending whichever end they were read from, and whether there is more in that direction. */
-export async function loadMessagePages(
-  db: Parameters<typeof store.messagePages>[0],
-  pages: readonly store.MessagePage[],
-): Promise<{ rows: store.MessageRow[]; more: boolean }[]> {
-  const found = await store.messagePages(db, pages)
-  return pages.map(({ take, newestFirst }, index) => {
-    const page = found[index] ?? []
-    const rows = page.slice(0, take)
-    return { rows: newestFirst ? rows.reverse() : rows, more: page.length > take }
-  })
-}
