@@ -1,9 +1,12 @@
 // Generates the Prisma client into server/src/generated/prisma when the schema changed. The generator wants a
 // schema engine binary, which it never runs and which could not be downloaded: any existing file satisfies it.
 import { spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root, whenChanged } from './inputs.mjs'
+
+const kept = join(root, 'node_modules/.cache/prisma')
 
 /** Resolves to whether the client was generated anew; rejects with the generator's output when it fails. */
 export function generate() {
@@ -20,6 +23,7 @@ export function generate() {
     },
     () =>
       new Promise((resolve, reject) => {
+        mkdirSync(kept, { recursive: true })
         const child = spawn(
           process.execPath,
           [join(root, 'node_modules/prisma/build/index.js'), 'generate'],
@@ -28,6 +32,12 @@ export function generate() {
             stdio: ['ignore', 'pipe', 'pipe'],
             env: {
               ...process.env,
+              // What it keeps of itself stays in this folder, whatever the platform has a user's directory be.
+              HOME: kept,
+              XDG_CONFIG_HOME: kept,
+              XDG_CACHE_HOME: kept,
+              APPDATA: kept,
+              LOCALAPPDATA: kept,
               PRISMA_SCHEMA_ENGINE_BINARY: process.execPath,
               PRISMA_HIDE_UPDATE_MESSAGE: '1',
               PRISMA_GENERATE_SKIP_AUTOINSTALL: '1',

@@ -1,8 +1,10 @@
 import { createApp } from './app.ts'
+import { checkAddress } from './platform/address.ts'
 import { systemClock } from './platform/clock.ts'
 import { type Config, ConfigError, readConfig } from './platform/config.ts'
 import { DataDirectoryError, openDataDirectory } from './platform/data-directory.ts'
 import { openDatabase } from './platform/database.ts'
+import { DatabaseNotReadyError, databaseReady } from './platform/database-ready.ts'
 import { systemIds } from './platform/ids.ts'
 import { closeOnSignals, createLifecycle, type Lifecycle } from './platform/lifecycle.ts'
 import { createLogger, type Logger } from './platform/logger.ts'
@@ -10,6 +12,9 @@ import { MigrationError, migrate } from './platform/migrations.ts'
 import { NoPostgresError } from './platform/postgres/binaries.ts'
 import { signal } from './platform/postgres/processes.ts'
 import { type Postgres, startPostgres } from './platform/postgres/supervisor.ts'
+
+/** How long a database that starts, recovers or restarts is waited for. */
+const databaseLimitMs = 60_000
 
 /** Where the data is, for start and health to say. */
 function describe(postgres: Postgres | null, config: Config): string {
@@ -20,6 +25,8 @@ function describe(postgres: Postgres | null, config: Config): string {
 /** What a person can act on is one line; anything else keeps its stack. */
 function explain(error: unknown, config: Config): string {
   const { code, message, stack, hostname } = error as NodeJS.ErrnoException & { hostname?: string }
+  if (error instanceof DatabaseNotReadyError)
+    return config.databaseUrl ? `DATABASE_URL can't be used: ${message}` : message
   const told = [DataDirectoryError, MigrationError, NoPostgresError].some((type) => error instanceof type)
   if (told) return message
   if (code === 'EADDRINUSE')
@@ -44,11 +51,18 @@ async function serve(config: Config, log: Logger, lifecycle: Lifecycle): Promise
   })
   const directory = await openDataDirectory(config.dataDirectory)
   lifecycle.opened('data directory', () => directory.release())
+  await checkAddress(config.port, config.host)
   if (!config.databaseUrl) {
     postgres = await startPostgres({ dataDirectory: directory.path, log })
     lifecycle.opened('PostgreSQL', postgres.stop, 50_000)
   }
   const databaseUrl = config.databaseUrl ?? postgres?.url ?? ''
+  await databaseReady(databaseUrl, {
+    limitMs: databaseLimitMs,
+    stopped: () => lifecycle.closing,
+    waiting: (reason) =>
+      process.stdout.write(`Waiting for the database, ${databaseLimitMs / 1_000} s at most: ${reason}\n`),
+  })
   const { applied } = await migrate(databaseUrl)
   if (applied.length > 0) log.info({ applied }, 'migrations applied')
   const db = openDatabase(databaseUrl)

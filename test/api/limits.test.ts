@@ -2,6 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
 import { eventually } from '../kit/eventually.ts'
 import { RawSocket } from '../kit/hostile-socket.ts'
+import { openAndLeave } from '../kit/hostile-stream.ts'
+import { givenPerson } from '../kit/person.ts'
 import { givenSession, type Story } from '../kit/story.ts'
 
 let app: TestApp
@@ -157,32 +159,8 @@ describe('a WebSocket', () => {
   })
 
   test('of another page is not let in by the cookie that a browser sends along', async () => {
-    const { signInUrl } = await app.owner.do<{ signInUrl: string }>(
-      'createPrincipal',
-      {
-        kind: 'PERSON',
-        name: 'Ada',
-        grants: [{ capabilities: ['project.own'], projectId: story.projectId }],
-      },
-      'signInUrl',
-    )
-    const code = signInUrl.slice(signInUrl.search(/[^/=]+$/))
-    const response = await fetch(`${app.url}/auth/redeem`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        code,
-        name: 'Ada',
-        email: 'ada@example.org',
-        password: 'correct horse battery',
-      }),
-    })
-    expect(response.status).toBe(200)
-    const cookie = response.headers
-      .getSetCookie()
-      .map((each) => each.split(';')[0])
-      .join('; ')
-    for (const each of response.headers.getSetCookie()) expect(each).toMatch(/HttpOnly.*SameSite=Lax/i)
+    const grants = [{ capabilities: ['project.own'], projectId: story.projectId }]
+    const { cookie } = await (await givenPerson(app.owner, grants)).signIn()
     const enter = async (headers: Record<string, string>) => {
       const socket = await connect('graphql-transport-ws', headers).opened()
       socket.send({ type: 'connection_init' })
@@ -214,10 +192,8 @@ describe('a WebSocket', () => {
 })
 
 describe('an operation', () => {
-  const asked = async (query: string) => {
-    const { errors } = await app.owner.request(query)
-    return errors?.[0]?.extensions.code
-  }
+  const nested = (levels: number) =>
+    `{${'... on Query {'.repeat(levels)}viewer{channel}${'}'.repeat(levels)}}`
   test.each([
     ['60 aliases', `{${Array.from({ length: 60 }, (_, i) => `a${i}:viewer{channel}`).join(' ')}}`],
     ['20 levels', `{projects{nodes{runtimes{${'project{runtimes{'.repeat(10)}id${'}}'.repeat(10)}}}}}`],
@@ -226,6 +202,10 @@ describe('an operation', () => {
       'fragments that double each other',
       `{...F0} ${Array.from({ length: 30 }, (_, i) => `fragment F${i} on Query{...F${i + 1} ...F${i + 1}}`).join(' ')} fragment F30 on Query{viewer{channel}}`,
     ],
+    ['1 000 levels of fragments', nested(1_000)],
+    // What its tokens still allow is more than a parser's stack holds.
+    ['1 990 lists in a list', `{node(id:${'['.repeat(1_990)}${']'.repeat(1_990)}){id}}`],
+    ['1 900 lists as a type', `query($a:${'['.repeat(1_900)}Int${']'.repeat(1_900)}){viewer{channel}}`],
     ['60 directives', `{viewer${' @include(if:true)'.repeat(60)}{channel}}`],
     ['5 000 tokens', `{${'viewer{channel} '.repeat(1_500)}}`],
     ['100 000 braces', '{'.repeat(100_000)],
@@ -235,7 +215,19 @@ describe('an operation', () => {
     ],
     ['nothing', ''],
     ['no such operation', 'query A{viewer{channel}} query B{viewer{channel}}'],
-  ])('of %s is refused before it runs', async (_, query) => {
-    expect(['GRAPHQL_INVALID', 'TOO_COMPLEX']).toContain(await asked(query))
+  ])('of %s is refused before it runs, on every transport, and the connection goes on', async (_, query) => {
+    const socket = await connect().signedIn(app.owner.token)
+    socket.ask('it', query)
+    socket.ask('next', '{viewer{channel}}')
+    await eventually(() => socket.closed !== null || socket.about('next').length === 2)
+    await eventually(() => socket.closed !== null || socket.about('it').length > 0)
+    const [http, stream] = [
+      (await app.owner.request(query)).errors?.[0]?.extensions.code,
+      (await openAndLeave(app, app.owner.token, JSON.stringify({ query }))).errors[0]?.extensions?.code,
+    ]
+    const payload = socket.about('it')[0]?.payload
+    const codes = { http, stream, socket: codeIn((payload as { errors?: object }).errors ?? payload) }
+    expect(['GRAPHQL_INVALID', 'TOO_COMPLEX']).toContain(http)
+    expect(codes).toEqual({ http, stream: http, socket: http })
   })
 })

@@ -190,6 +190,33 @@ describe('at once', () => {
     }
   })
 
+  test('a new start, a cancel and the writes of the old token: nothing of them lies behind either', async () => {
+    const story = await givenSession(app)
+    for (let n = 0; n < rounds; n += 1) {
+      const { runId, runToken, runtimeId } = await story.run()
+      const ends = n % 2 === 0
+      const write = (k: number) =>
+        (k % 2 ? other : app).owner.mutate<{ code?: string; cursor: number }>(
+          'recordRunEvents',
+          { runId, runToken, events: [1, 2].map((m) => ({ type: 'INFO', payload: { n, k, m } })) },
+          'cursor',
+        )
+      const fence = ends
+        ? story.owner.mutate<{ code?: string }>('cancelRun', { runId, reason: 'x' }, '__typename')
+        : story.owner.mutate<{ code?: string }>('startRun', { runId, runtimeId }, 'runToken')
+      const [fenced, ...writes] = await Promise.all([fence, ...range(1, 8).map(write)])
+      expect(fenced?.code).toBeUndefined()
+      const journal = await story.journal()
+      const behind = journal.findLast(({ type }) => type === (ends ? 'RUN_CANCELLED' : 'RUN_STARTED'))
+      const taken = writes.filter(({ code }) => code === undefined)
+      for (const { code } of writes) expect([undefined, 'RUN_FENCED', 'CONFLICT']).toContain(code)
+      for (const { cursor } of taken) expect(cursor).toBeLessThan(behind?.sequence ?? 0)
+      const written = journal.filter((event) => event.type === 'INFO' && event.payload.n === n)
+      expect(written.length).toBe(2 * taken.length)
+      if (!ends) await story.owner.do('cancelRun', { runId, reason: 'x' }, '__typename')
+    }
+  })
+
   test('a session’s writers and its watchers on two servers: dense for all', async () => {
     const story = await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 8 })
     await story.runtime(8)

@@ -231,6 +231,32 @@ describe('what a runtime writes', () => {
     if (text) expect(run.answer?.answers.text).toBe('What sold best in May?')
   })
 
+  test('with an answer larger than one event, which was streamed: its message has the text, its event says so', async () => {
+    const story = await (await givenSession(app)).run()
+    await story.owner.do(
+      'updateProjectLimits',
+      { projectId: story.projectId, limits: { maxEventBytes: 1_024 } },
+      'project{id}',
+    )
+    const parts = range(1, 4).map((n) => `${n}`.repeat(900))
+    expect(await refusals(story, [['completeRun', { ...token(story), answer: parts.join('') }]])).toEqual([
+      'EVENT_TOO_LARGE',
+    ])
+    for (const text of parts) await story.writes.events({ type: 'ANSWER_DELTA', payload: { text } })
+    await story.writes.complete({ answer: parts.join('') })
+    const { run } = await story.owner.query<{ run: { answer: { text: string; sequence: number } } }>(
+      'query($id:ID!){run(id:$id){answer{text sequence}}}',
+      { id: story.runId },
+    )
+    const journal = await story.journal()
+    expect(run.answer.text).toBe(parts.join(''))
+    const event = journal.find(({ sequence }) => sequence === run.answer.sequence)
+    expect(event?.payload).toMatchObject({ authority: 'AGENT', streamed: true })
+    expect(event?.payload).not.toHaveProperty('text')
+    const deltas = journal.filter(({ type }) => type === 'ANSWER_DELTA').map(({ payload }) => payload.text)
+    expect(deltas.join('')).toBe(run.answer.text)
+  })
+
   test('as its answer can’t be other than what it streamed', async () => {
     const story = await (await givenSession(app)).run()
     await story.writes.events({ type: 'ANSWER_DELTA', payload: { text: 'This.' } })

@@ -124,7 +124,35 @@ test('every query of the console costs no more statements for 100 rows than for 
   expect(flaws).toEqual([])
 }, 240_000)
 
-test('a page for each row of a list costs a statement each, and is bounded by what an operation may cost', async () => {
+/** The sessions of the first project, in the order of their making. */
+const sessionsWith = (first: number, each: string) =>
+  world.app.owner.query<{ sessions: { nodes: Record<string, { nodes: { id: string }[] }>[] } }>(
+    `query($p:ID!,$n:Int){sessions(projectId:$p,orderBy:CREATED_ASC,first:$n){nodes{${each}}}}`,
+    { p: world.here.ids.Project, n: first },
+  )
+
+test.each([
+  ['messages(first:2)', 'messages(first:2){nodes{id} pageInfo{hasNextPage}}'],
+  ['messages(last:2)', 'messages(last:2){nodes{id} pageInfo{hasPreviousPage}}'],
+  ['runs(first:2)', 'runs(first:2){nodes{id}}'],
+])(
+  '%s of each session of a list are what they are of one, and cost as much for 100 as for 5',
+  async (_, each) => {
+    const few = await statementsOf(() => sessionsWith(5, each))
+    expect(await statementsOf(() => sessionsWith(100, each))).toBe(few)
+    const { sessions } = await sessionsWith(20, `id a:${each} b:${each}`)
+    for (const { id, a, b } of sessions.nodes as unknown as { id: string; a: unknown; b: unknown }[]) {
+      const { session } = await world.app.owner.query<{ session: { one: unknown } }>(
+        `query($id:ID!){session(id:$id){one:${each}}}`,
+        { id },
+      )
+      expect([a, b]).toEqual([session.one, session.one])
+    }
+    expect(JSON.stringify(sessions)).toContain('"nodes":[{"id":')
+  },
+)
+
+test('pages for each row of a list are bounded by what an operation may cost', async () => {
   const { app, here } = world
   const pages = (each: string) =>
     app.owner.request(`query($p:ID!){sessions(projectId:$p,first:100){nodes{${each}}}}`, {

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto'
+import { auditRetentionDays } from '@wheelhouse/server/domains/access/audit/rules'
+import { forgetAudit } from '@wheelhouse/server/domains/access/retention/operations'
 import {
   loadProjectEvent,
   openProjectTail,
@@ -280,6 +283,51 @@ test('an idempotency key is kept for 48 hours', async () => {
   expect(await once()).toEqual({ done: 2 })
 })
 
+test('a message that was handed over is removed after 30 days; one that was not, or could not be, stays', async () => {
+  for (const [key, state, sentAt] of [
+    ['sent', 'SENT', given.clock.now()],
+    ['queued', 'QUEUED', null],
+    ['dead', 'DEAD', null],
+  ] as const) {
+    const [id, at] = [given.platform.ids.next(), given.clock.now()]
+    await given.db.outboxEntry.create({
+      data: {
+        projectId: given.projectId,
+        id,
+        channel: 'none',
+        key,
+        payload: {},
+        state,
+        sentAt,
+        dueAt: at,
+        createdAt: at,
+      },
+    })
+  }
+  const keys = async () =>
+    (await given.db.outboxEntry.findMany({ orderBy: { key: 'asc' } })).map(({ key }) => key)
+  await later(30 * day)
+  await retainAll()
+  expect(await keys()).toEqual(['dead', 'queued', 'sent'])
+  await later(1)
+  await retainAll()
+  expect(await keys()).toEqual(['dead', 'queued'])
+})
+
+test('an audit entry is kept for ten years, and then removed in bounded passes', async () => {
+  const entries = () => given.db.auditEntry.count()
+  const first = await entries()
+  await given.db.$executeRaw`
+    INSERT INTO audit_entries (id, at, action, channel)
+    SELECT gen_random_uuid(), ${given.clock.now()}::timestamptz, 'token.created', 'SYSTEM' FROM generate_series(1, 20001)`
+  await later(auditRetentionDays * day)
+  expect(await forgetAudit(given.platform)).toBe(0)
+  await later(1)
+  expect(await forgetAudit(given.platform)).toBe(20_000)
+  expect(await forgetAudit(given.platform)).toBe(first + 1)
+  expect(await entries()).toBe(0)
+})
+
 test('ended links and sign-ins are removed a day later, valid ones stay', async () => {
   const at = (ms: number) => new Date(given.clock.now().getTime() + ms)
   const code = (byte: number) => new Uint8Array(32).fill(byte)
@@ -303,7 +351,9 @@ test('ended links and sign-ins are removed a day later, valid ones stay', async 
     ['ended', at(0)],
     ['valid', at(2 * day)],
   ] as const) {
-    await given.db.authSession.create({ data: { id, token: id, userId: 'u', expiresAt, ...times } })
+    await given.db.authSession.create({
+      data: { id, token: createHash('sha256').update(id).digest('hex'), userId: 'u', expiresAt, ...times },
+    })
   }
   await later(day + 1)
   await retainAll()

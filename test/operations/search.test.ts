@@ -63,6 +63,17 @@ describe('the search in transcripts', () => {
     }
   })
 
+  test('takes an answer of any length, in time that grows with it, and finds the beginning', async () => {
+    const { projectId } = await given.project('Lengths')
+    const words = Array.from({ length: 160_000 }, (_, n) => (n + 1_000_000).toString(36)).join(' ')
+    const session = await given.session(undefined, projectId)
+    const run = await given.running(session)
+    for (let at = 0; at < words.length; at += 200_000)
+      await given.says(run, [{ type: 'ANSWER_DELTA', payload: { text: words.slice(at, at + 200_000) } }])
+    await given.completes(run, words)
+    expect(await texts((1_000_000 + 30_000).toString(36), { projectId })).toEqual([words])
+  })
+
   test('ranks what holds the words more often first, and pages without a gap', async () => {
     const { projectId } = await given.project('Ranks')
     for (let number = 1; number <= 9; number += 1) {

@@ -7,6 +7,7 @@ import { runningProcesses, signal } from '@wheelhouse/server/platform/postgres/p
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
+import { startFront } from '../kit/front.ts'
 import { bundleFixture, type Running, startNode } from '../kit/processes.ts'
 
 let server: string
@@ -111,7 +112,7 @@ describe('a start', () => {
     expect(readdirSync(parent)).toEqual([])
   })
 
-  test('on a port that is taken says so in one line and leaves nothing half-open', async () => {
+  test('on a port that is taken says so in one line, before there is a database', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await eventually(() => other.listening)
     const { port } = other.address() as AddressInfo
@@ -119,13 +120,56 @@ describe('a start', () => {
     other.close()
     expect(output.trim()).toBe(`127.0.0.1:${port} is in use: end what listens there, or set WHEELHOUSE_PORT`)
     expect(runningProcesses((command) => command.includes(data))).toEqual([])
-    expect(readdirSync(data).filter((name) => /^(lock|server)/.test(name))).toEqual([])
+    expect(readdirSync(data)).toEqual(['wheelhouse.txt'])
   })
 
-  test('on a database that is not there says so in one line', async () => {
-    const output = await failure({ DATABASE_URL: 'postgres://nobody:canary@127.0.0.1:1/none' })
-    expect(output.trim()).toMatch(/^DATABASE_URL can't be used: .*ECONNREFUSED/)
-    expect(output).not.toContain('canary')
+  test('on an address of another machine says so in one line, before there is a database', async () => {
+    const output = await failure({ WHEELHOUSE_HOST: '192.0.2.1' })
+    expect(output.trim()).toBe('192.0.2.1 is not an address of this machine: set WHEELHOUSE_HOST to one')
+    expect(readdirSync(data)).toEqual(['wheelhouse.txt'])
+  })
+
+  test('on a database that is not there yet says that it waits, and ends in order when it is told to', async () => {
+    const running = start({ DATABASE_URL: 'postgres://nobody:canary@127.0.0.1:1/none' })
+    await running.printed(/Waiting for the database, 60 s at most: .*ECONNREFUSED/)
+    running.child.kill('SIGTERM')
+    expect((await running.ended).code).toBe(0)
+    expect(running.output()).not.toContain('canary')
+  })
+
+  test('on a database that still recovers waits, and serves once it takes connections', async () => {
+    const database = await freshDatabase()
+    const front = await startFront(database.url)
+    try {
+      const running = start({ DATABASE_URL: front.url })
+      await running.printed(/Waiting for the database, 60 s at most: the database system is starting up/)
+      front.open()
+      expect((await fetch(`${await ready(running)}/healthz`)).status).toBe(200)
+      expect(running.output().match(/Waiting for the database/g)).toHaveLength(1)
+      running.child.kill('SIGTERM')
+      expect((await running.ended).code).toBe(0)
+    } finally {
+      await front.close()
+      await database.drop()
+    }
+  })
+
+  test('on a database that is not there, or lets nobody in, says so at once in one line', async () => {
+    const database = await freshDatabase()
+    const front = await startFront(database.url)
+    front.open()
+    try {
+      const wrongName = front.url.replace(database.name, 'nowhere')
+      const wrongUser = front.url.replace(/\/\/\w+@/, '//nobody:canary@')
+      for (const url of [wrongName, wrongUser]) {
+        const output = await failure({ DATABASE_URL: url })
+        expect(output.trim()).toMatch(/^DATABASE_URL can't be used: .+$/)
+        expect(output).not.toContain('canary')
+      }
+    } finally {
+      await front.close()
+      await database.drop()
+    }
   })
 
   test('on a database whose host is unknown names that setting, not the host to listen on', async () => {

@@ -27,6 +27,7 @@ const person = (...grants: GrantFacts[]): Viewer => ({
   principalId: 'me',
   principalKind: 'PERSON',
   tokenId: null,
+  signInId: null,
   expiresAt: null,
   channel: 'CONSOLE',
   grants,

@@ -85,6 +85,7 @@ describe('what a caller sees of the inbox', () => {
     principalId: 'p',
     principalKind: 'PERSON',
     tokenId: null,
+    signInId: null,
     expiresAt: null,
     channel: 'CONSOLE',
     grants,

@@ -3,11 +3,13 @@ import {
   type ApprovalVerb,
   type Ask,
   admitTurn,
+  answerOf,
   checkRuntimeEvent,
   completeAsk,
   decideApproval,
   decideRun,
   effectsAtEnd,
+  maxAnswerCharacters,
   maxApprovalMs,
   type RunState,
   type RunVerb,
@@ -216,6 +218,20 @@ test('a runtime writes the five types of events that are its own, and no other',
     const own = (runtimeEventTypes as readonly string[]).includes(type)
     expect([type, refusal?.code]).toEqual([type, own ? undefined : 'INVALID_INPUT'])
   }
+})
+
+test.each([
+  [undefined, null, { text: null, streamed: false }],
+  ['', null, { text: null, streamed: false }],
+  ['all', null, { text: 'all', streamed: false }],
+  [undefined, { characters: 3, text: 'all' }, { text: 'all', streamed: true }],
+  ['all', { characters: 3, text: 'all' }, { text: 'all', streamed: true }],
+  ['', { characters: 0, text: '' }, { text: null, streamed: true }],
+  ['other', { characters: 3, text: 'all' }, 'INVALID_INPUT'],
+  [undefined, { characters: maxAnswerCharacters + 1, text: '' }, 'EVENT_TOO_LARGE'],
+])('an answer given as %j after streaming %j is %j', (given, deltas, outcome) => {
+  const answer = answerOf(given, deltas)
+  expect(answer instanceof Refusal ? answer.code : answer).toEqual(outcome)
 })
 
 test.each([

@@ -22,8 +22,8 @@ export const pageCost = (args: { first?: number | null | undefined }) => ({
 })
 
 /**
- * What a page costs that belongs to a node: a statement each where many nodes are listed, so that one operation asks
- * for at most 1 000 of them.
+ * What a page costs that belongs to a node: a read of its own in the database where many nodes are listed, so that one
+ * operation asks for at most 1 000 of them.
  */
 export const pageRead = limits.complexity / 1_000
 export const ownPageCost = (args: { first?: number | null | undefined }) => ({

@@ -12,6 +12,7 @@ import { loadBindings, loadRequirementStates, loadRevisions } from '../domains/i
 import type { RequirementState } from '../domains/intents/rules.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
+import { loadRunPages, type RunPage } from '../domains/runs/listing/operations.ts'
 import {
   type ApprovalRow,
   loadApprovals,
@@ -22,6 +23,7 @@ import {
   loadRuntimesOfProjects,
 } from '../domains/runs/operations.ts'
 import { loadMessages, loadSessions } from '../domains/sessions/operations.ts'
+import { loadMessagePages, type MessagePage } from '../domains/sessions/transcript/operations.ts'
 import type { Db } from '../platform/database.ts'
 import type { Ref } from '../platform/ids.ts'
 
@@ -76,6 +78,10 @@ function requirementStates(db: Db) {
   )
 }
 
+/** Pages that belong to nodes, those of all of them together. A page is its own key: none is asked for twice. */
+const pagesOf = <Page extends object, Result>(load: (pages: readonly Page[]) => Promise<Result[]>) =>
+  new DataLoader<Page, Result>(load, { cache: false })
+
 /** What keeps nested reads at a bounded number of statements: one batch a type and request. */
 export function createLoaders(db: Db) {
   return {
@@ -83,6 +89,8 @@ export function createLoaders(db: Db) {
     projectLoad: byId((ids) => loadProjectLoads(db, ids)),
     session: byRef((refs) => loadSessions(db, refs)),
     message: byRef((refs) => loadMessages(db, refs)),
+    messagePage: pagesOf((pages: readonly MessagePage[]) => loadMessagePages(db, pages)),
+    runPage: pagesOf((pages: readonly RunPage[]) => loadRunPages(db, pages)),
     run: byRef((refs) => loadRuns(db, refs)),
     route: byRef((refs) => loadRoutes(db, refs)),
     intentRevision: byRef((refs) => loadRevisions(db, refs)),

@@ -55,21 +55,15 @@ const typeOf = new Map(
   Object.entries(idPrefixes).map(([type, prefix]) => [prefix as string, type as NodeType]),
 )
 
-const bytesOf = (uuid: string) => Buffer.from(uuid.replaceAll('-', ''), 'hex')
-const uuidOf = (bytes: Buffer) =>
-  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+const uuidAt = (hex: string, at: number) =>
+  `${hex.slice(at, at + 8)}-${hex.slice(at + 8, at + 12)}-${hex.slice(at + 12, at + 16)}-${hex.slice(at + 16, at + 20)}-${hex.slice(at + 20, at + 32)}`
 
 /** The public id of a node: a prefix for people, then type, project and key for the server. Opaque to clients. */
 export function encodeId(ref: NodeRef): string {
-  const parts: Buffer[] = []
-  if (!outsideProjects.has(ref.type)) parts.push(bytesOf(ref.projectId ?? ''))
-  parts.push(bytesOf(ref.id))
-  if (positioned.has(ref.type)) {
-    const position = Buffer.alloc(8)
-    position.writeBigUInt64BE(BigInt(ref.position ?? 0))
-    parts.push(position)
-  }
-  return `${idPrefixes[ref.type]}_${Buffer.concat(parts).toString('base64url')}`
+  let hex = outsideProjects.has(ref.type) ? ref.id : (ref.projectId ?? '') + ref.id
+  hex = hex.replaceAll('-', '')
+  if (positioned.has(ref.type)) hex += (ref.position ?? 0).toString(16).padStart(16, '0')
+  return `${idPrefixes[ref.type]}_${Buffer.from(hex, 'hex').toString('base64url')}`
 }
 
 /** Reads a public id back. Anything that `encodeId` did not write, in any spelling of it, is null. */
@@ -77,16 +71,19 @@ export function decodeId(id: string): NodeRef | null {
   const at = id.indexOf('_')
   const type = typeOf.get(id.slice(0, at))
   if (at < 1 || id.length > 96 || !type) return null
-  const bytes = Buffer.from(id.slice(at + 1), 'base64url')
+  const key = id.slice(at + 1)
+  const bytes = Buffer.from(key, 'base64url')
   const inProject = !outsideProjects.has(type)
   const size = (inProject ? 32 : 16) + (positioned.has(type) ? 8 : 0)
-  if (bytes.length !== size) return null
-  const ref: NodeRef = { type, id: uuidOf(bytes.subarray(inProject ? 16 : 0, inProject ? 32 : 16)) }
-  if (inProject) ref.projectId = uuidOf(bytes.subarray(0, 16))
+  // Other spellings of the same bytes exist (padding, the other alphabet); ours is the only one that is an id.
+  if (bytes.length !== size || bytes.toString('base64url') !== key) return null
+  const hex = bytes.toString('hex')
+  const ref: NodeRef = { type, id: uuidAt(hex, inProject ? 32 : 0) }
+  if (inProject) ref.projectId = uuidAt(hex, 0)
   if (positioned.has(type)) {
     const position = bytes.readBigUInt64BE(size - 8)
     if (position > BigInt(Number.MAX_SAFE_INTEGER)) return null
     ref.position = Number(position)
   }
-  return encodeId(ref) === id ? ref : null
+  return ref
 }

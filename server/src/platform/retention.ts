@@ -30,3 +30,14 @@ const deleteKeys = (db: Db, before: Date, most: number) => db.$executeRaw`
 /** Forgets idempotency keys after 48 hours. */
 export const forgetKeys = ({ db, clock }: Platform): Promise<number> =>
   inBatches((most) => deleteKeys(db, new Date(clock.now().getTime() - keyRetentionMs), most))
+
+/** Days for which it can be seen what was handed over, and when. What could not be (DEAD) stays. */
+const sentDays = 30
+
+const deleteSent = (db: Db, before: Date, most: number) => db.$executeRaw`
+  DELETE FROM outbox WHERE (project_id, id) IN (
+    SELECT project_id, id FROM outbox WHERE state = 'SENT' AND sent_at < ${before}::timestamptz ORDER BY sent_at LIMIT ${most})`
+
+/** Removes messages 30 days after they were handed over. */
+export const forgetSent = ({ db, clock }: Platform): Promise<number> =>
+  inBatches((most) => deleteSent(db, daysBefore(clock.now(), sentDays), most))

@@ -15,6 +15,7 @@ import type { Config } from '../platform/config.ts'
 import type { Logger } from '../platform/logger.ts'
 import { invalid, notFound, Refusal } from '../platform/refusal.ts'
 import type { Platform } from '../platform/transaction.ts'
+import { withHashedSessions } from './hashed-sessions.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { refusalResponse } from './refusal-response.ts'
 
@@ -49,7 +50,7 @@ export async function createAuth(
   log: Logger,
 ): Promise<Auth> {
   const auth = betterAuth({
-    database: prismaAdapter(platform.db, { provider: 'postgresql', transaction: true }),
+    database: withHashedSessions(prismaAdapter(platform.db, { provider: 'postgresql', transaction: true })),
     secret: await deriveKey(platform, 'sign-in'),
     basePath: '/api/auth',
     ...(config.publicUrl !== null && { baseURL: config.publicUrl }),
@@ -100,13 +101,15 @@ export async function createAuth(
 
   async function signedIn(headers: Headers) {
     const found = await auth.api.getSession({ headers, query: { disableRefresh: true } })
-    return found && { userId: found.user.id, expiresAt: new Date(found.session.expiresAt) }
+    if (!found) return null
+    const { id, expiresAt } = found.session
+    return { userId: found.user.id, id, expiresAt: new Date(expiresAt) }
   }
 
   async function authenticateCookie(headers: Headers): Promise<Viewer | null> {
     if (!headers.get('cookie')?.includes('wheelhouse.')) return null
-    const session = await signedIn(headers)
-    return session && authenticatePerson(platform, session.userId, session.expiresAt)
+    const signIn = await signedIn(headers)
+    return signIn && authenticatePerson(platform, signIn.userId, signIn)
   }
 
   async function redeem(request: Request, address: string): Promise<Response> {
@@ -159,7 +162,10 @@ export async function createAuth(
         refuseOtherSites(request, url.origin)
         if (here) return await ours(request, url, address)
         if (open[url.pathname] !== request.method) throw notFound()
-        return await auth.handler(await forBetterAuth(request, address))
+        const answer = await auth.handler(await forBetterAuth(request, address))
+        // The database has counted the sign-in's end; watches everywhere look now instead of in a second.
+        if (url.pathname.endsWith('/sign-out')) platform.wake.send([{ topic: 'access' }])
+        return answer
       } catch (error) {
         if (error instanceof Refusal) return refusalResponse(error)
         throw error

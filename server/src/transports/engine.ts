@@ -65,6 +65,32 @@ const armor = () =>
     blockFieldSuggestion: { enabled: false },
   }) as Plugin
 
+/**
+ * Whatever reading an operation throws is about the operation: nesting that our own stack doesn't hold is the
+ * caller's mistake, neither logged nor an error of this server. After the limits, whose parser it wraps.
+ */
+const readable = (): Plugin => ({
+  onParse({ parseFn, setParseFn }) {
+    setParseFn(((...args: Parameters<typeof parseFn>) => {
+      try {
+        return parseFn(...args)
+      } catch (error) {
+        throw error instanceof GraphQLError ? error : unreadable()
+      }
+    }) as typeof parseFn)
+  },
+  onValidate({ validateFn, setValidationFn }) {
+    setValidationFn(((...args: Parameters<typeof validateFn>) => {
+      try {
+        return validateFn(...args)
+      } catch (error) {
+        // The limits of depth, aliases and directives throw; GraphQL's own rules give a list.
+        return [error instanceof GraphQLError ? error : unreadable()]
+      }
+    }) as typeof validateFn)
+  },
+})
+
 /** Errors of parsing and validation, which are not masked, get their code and lose the values that they repeat. */
 const plainErrors = (): Plugin => ({
   onExecutionResult({ result, setResult }) {
@@ -123,7 +149,7 @@ export function createEngine(app: App) {
     maskedErrors: {
       maskError: (error) => maskError(app, error, randomUUID()),
     },
-    plugins: [armor(), countRequests(app.metrics), beforeExecution(), plainErrors()],
+    plugins: [armor(), readable(), countRequests(app.metrics), beforeExecution(), plainErrors()],
   })
 }
 
@@ -161,13 +187,14 @@ export async function prepare(
   }
   const enveloped = engine.getEnveloped({ viewer, params } as never)
   let document: DocumentNode
+  let errors: readonly unknown[]
   try {
     document = enveloped.parse(query) as DocumentNode
+    errors = enveloped.validate(enveloped.schema, document)
   } catch (error) {
     return [coded(error)]
   }
-  const errors = enveloped.validate(enveloped.schema, document)
-  if (errors.length > 0) return (errors as GraphQLError[]).map(coded)
+  if (errors.length > 0) return errors.map(coded)
   const contextValue = (await enveloped.contextFactory()) as unknown as Context
   return {
     schema: enveloped.schema as typeof schema,
@@ -184,8 +211,9 @@ export async function prepare(
 export const unnamed = () => bad('The document holds no such operation, or several and no name was given')
 
 const bad = (message: string) => new GraphQLError(message, { extensions: { code: 'GRAPHQL_INVALID' } })
+const unreadable = () => bad('The operation can’t be read.')
 /** GraphQL's own error, with a code. */
 export function coded(error: unknown): GraphQLError {
-  if (!(error instanceof GraphQLError)) return bad('The operation can’t be read.')
+  if (!(error instanceof GraphQLError)) return unreadable()
   return ownCode(error) ? error : plainError(error)
 }

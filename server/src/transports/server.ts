@@ -6,6 +6,7 @@ import { Refusal } from '../platform/refusal.ts'
 import { serveConsole } from './console.ts'
 import { checkVersion, createEngine, type OperationParams } from './engine.ts'
 import { createWebSockets } from './graphql-ws.ts'
+import { answerPlainly } from './plain.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { refusalResponse } from './refusal-response.ts'
 import { serveEventStream } from './sse.ts'
@@ -83,6 +84,7 @@ export async function openServer(app: App): Promise<Server> {
       if (params instanceof Refusal) return refuse(400, params)
       return serveEventStream(app, engine, viewer, params, request, response)
     }
+    if (await answerPlainly(engine, viewer, request, response)) return
     await engine.handle(request, response, { viewer } as never)
   }
 

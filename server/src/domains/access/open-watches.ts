@@ -42,17 +42,20 @@ export class OpenWatches {
     const epoch = await currentAccessEpoch(this.#platform)
     const now = this.#platform.clock.now()
     const fresh = new Set(this.#fresh)
-    this.#fresh.clear()
     const moved = this.#epoch !== null && this.#epoch !== epoch
-    this.#epoch = epoch
     const due = [...this.#open].filter(
       (watch) => moved || fresh.has(watch) || (watch.viewer.expiresAt && watch.viewer.expiresAt <= now),
     )
-    if (due.length === 0) return
-    const current = await refreshViewers(
-      this.#platform,
-      due.map((watch) => watch.viewer),
-    )
+    const current =
+      due.length === 0
+        ? []
+        : await refreshViewers(
+            this.#platform,
+            due.map((watch) => watch.viewer),
+          )
+    // Only now: a pass that the database broke off has judged nobody, and the next one has to.
+    this.#epoch = epoch
+    for (const watch of fresh) this.#fresh.delete(watch)
     for (const [index, watch] of due.entries()) {
       const viewer = current[index]
       if (viewer && watch.permitted(viewer)) watch.viewer = viewer

@@ -25,14 +25,14 @@ export async function authenticateToken(platform: Platform, secret: string): Pro
   return viewerOfCredential(row, row.kind === 'RUNTIME' || row.kind === 'WORKER' ? 'AGENT' : 'API')
 }
 
-/** The caller behind a signed-in person's session. */
+/** The caller behind a person's sign-in. */
 export async function authenticatePerson(
   platform: Platform,
   authUserId: string,
-  expiresAt: Date,
+  signIn: { id: string; expiresAt: Date },
 ): Promise<Viewer | null> {
   const row = await store.credentialByAuthUser(platform.db, authUserId)
-  return row && { ...viewerOfCredential(row, 'CONSOLE'), expiresAt }
+  return row && { ...viewerOfCredential(row, 'CONSOLE'), signInId: signIn.id, expiresAt: signIn.expiresAt }
 }
 
 function viewerOfCredential(row: store.CredentialRow, channel: Viewer['channel']): Viewer {
@@ -40,6 +40,7 @@ function viewerOfCredential(row: store.CredentialRow, channel: Viewer['channel']
     principalId: row.principalId,
     principalKind: row.kind,
     tokenId: row.tokenId,
+    signInId: row.signInId,
     expiresAt: row.expiresAt,
     channel,
     grants: row.grants,
@@ -47,17 +48,21 @@ function viewerOfCredential(row: store.CredentialRow, channel: Viewer['channel']
   }
 }
 
+type Credential = Pick<Viewer, 'tokenId' | 'signInId' | 'principalId'>
+
 /** Reads the rights of open watches again, in one statement; null for a credential that has ended. */
 export async function refreshViewers(platform: Platform, viewers: Viewer[]): Promise<(Viewer | null)[]> {
-  const key = (row: { tokenId: string | null; principalId: string }) => row.tokenId ?? row.principalId
+  const key = ({ tokenId, signInId, principalId }: Credential) => tokenId ?? signInId ?? principalId
   const wanted = new Map(viewers.map((viewer) => [key(viewer), viewer]))
   const rows = await store.credentialsStillValid(platform.db, [...wanted.values()], platform.clock.now())
   const current = new Map(rows.map((row) => [key(row), row]))
   const now = platform.clock.now()
   return viewers.map((viewer) => {
     const row = current.get(key(viewer))
-    if (!row || (viewer.expiresAt && viewer.expiresAt <= now)) return null
-    return { ...viewer, grants: row.grants, tokenGrants: row.tokenGrants }
+    // A sign-in in use is prolonged.
+    const expiresAt = row?.expiresAt ?? viewer.expiresAt
+    if (!row || (expiresAt && expiresAt <= now)) return null
+    return { ...viewer, expiresAt, grants: row.grants, tokenGrants: row.tokenGrants }
   })
 }
 

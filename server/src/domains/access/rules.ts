@@ -114,6 +114,8 @@ export interface Viewer {
   principalId: string
   principalKind: PrincipalKind
   tokenId: string | null
+  /** Which sign-in of a person it is, so that signing out ends what was opened with it; null for a token. */
+  signInId: string | null
   /** When the credential (token or signed-in session) ends. */
   expiresAt: Date | null
   channel: Channel

@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { GrantFacts, PrincipalKind } from './rules.ts'
 
 type Reader = Db | Tx
@@ -6,6 +6,7 @@ type Reader = Db | Tx
 /** A credential as it is now: who it belongs to, what that principal holds, and what narrows it. */
 export interface CredentialRow {
   tokenId: string | null
+  signInId: string | null
   expiresAt: Date | null
   principalId: string
   kind: PrincipalKind
@@ -31,6 +32,7 @@ const grantList = (condition: Prisma.Sql) => Prisma.sql`
 
 interface RawCredential {
   token_id: string | null
+  sign_in_id?: string | null
   expires_at: Date | null
   principal_id: string
   kind: PrincipalKind
@@ -39,6 +41,7 @@ interface RawCredential {
 }
 const credentialOf = (row: RawCredential): CredentialRow => ({
   tokenId: row.token_id,
+  signInId: row.sign_in_id ?? null,
   expiresAt: row.expires_at,
   principalId: row.principal_id,
   kind: row.kind,
@@ -52,40 +55,52 @@ export async function credentialByTokenHash(
   hash: Uint8Array<ArrayBuffer>,
   now: Date,
 ): Promise<CredentialRow | null> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
     SELECT t.id AS token_id, t.expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants,
            ${grantList(Prisma.sql`g.token_id = t.id`)} AS token_grants
       FROM tokens t JOIN principals p ON p.id = t.principal_id
      WHERE t.hash = ${hash} AND t.revoked_at IS NULL AND p.disabled_at IS NULL
-       AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz)`)
+       AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz)`,
+  )
   return rows[0] ? credentialOf(rows[0]) : null
 }
 
-/** The credentials of open watches, read again: those that still hold, by token or by principal. One statement. */
+/** The credentials of open watches, read again: those that still hold, by token, sign-in or principal. One statement. */
 export async function credentialsStillValid(
   db: Reader,
-  keys: { tokenId: string | null; principalId: string }[],
+  keys: { tokenId: string | null; signInId: string | null; principalId: string }[],
   now: Date,
 ): Promise<CredentialRow[]> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
-    SELECT t.id AS token_id, t.expires_at, p.id AS principal_id, p.kind,
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
+    SELECT t.id AS token_id, k.sign_in_id, coalesce(t.expires_at, a.expires_at) AS expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants,
            ${grantList(Prisma.sql`g.token_id = t.id`)} AS token_grants
-      FROM unnest(${keys.map((key) => key.tokenId)}::uuid[], ${keys.map((key) => key.principalId)}::uuid[]) k(token_id, principal_id)
+      FROM unnest(${keys.map((key) => key.tokenId)}::uuid[], ${keys.map((key) => key.signInId)}::text[],
+                  ${keys.map((key) => key.principalId)}::uuid[]) k(token_id, sign_in_id, principal_id)
       JOIN principals p ON p.id = k.principal_id AND p.disabled_at IS NULL
       LEFT JOIN tokens t ON t.id = k.token_id
-     WHERE k.token_id IS NULL
-        OR (t.id IS NOT NULL AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz))`)
+      LEFT JOIN auth_sessions a ON a.id = k.sign_in_id AND a.user_id = p.auth_user_id
+     WHERE (k.token_id IS NULL
+            OR (t.id IS NOT NULL AND t.revoked_at IS NULL AND (t.expires_at IS NULL OR t.expires_at > ${now}::timestamptz)))
+       AND (k.sign_in_id IS NULL OR a.expires_at > ${now}::timestamptz)`,
+  )
   return rows.map(credentialOf)
 }
 
 /** The principal of a signed-in person. */
 export async function credentialByAuthUser(db: Reader, authUserId: string): Promise<CredentialRow | null> {
-  const rows = await db.$queryRaw<RawCredential[]>(Prisma.sql`
+  const rows = await rowsOf<RawCredential>(
+    db,
+    Prisma.sql`
     SELECT NULL AS token_id, NULL AS expires_at, p.id AS principal_id, p.kind,
            ${grantList(Prisma.sql`g.principal_id = p.id AND g.token_id IS NULL`)} AS grants, NULL AS token_grants
-      FROM principals p WHERE p.auth_user_id = ${authUserId} AND p.disabled_at IS NULL`)
+      FROM principals p WHERE p.auth_user_id = ${authUserId} AND p.disabled_at IS NULL`,
+  )
   return rows[0] ? credentialOf(rows[0]) : null
 }
 

@@ -134,6 +134,7 @@ async function mustBeAbleToAnswer(unit: Unit, principalId: string, item: store.I
     principalId,
     principalKind: (principal?.kind ?? 'SERVICE') as PrincipalKind,
     tokenId: null,
+    signInId: null,
     expiresAt: null,
     channel: 'SYSTEM',
     grants: grants.map((grant) => ({

@@ -1,5 +1,6 @@
-import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
+import { rowsByRef, tableOf } from '../../platform/rows.ts'
 import type {
   BindingReason,
   Change,
@@ -12,6 +13,7 @@ import type {
 
 type Reader = Db | Tx
 export type RevisionRow = Prisma.IntentRevisionGetPayload<object>
+const revisions = tableOf('intent_revisions', Prisma.IntentRevisionScalarFieldEnum)
 export type BindingRow = Prisma.RunIntentBindingGetPayload<object>
 
 const projectsOf = (refs: readonly Ref[]) => [...new Set(refs.map((ref) => ref.projectId))]
@@ -46,22 +48,28 @@ const headColumns = Prisma.sql`r.id, r.number, r.session_id = s.id AS own, r.tas
 
 /** The task of a session as it is: its head, or the revision that it was forked at; null while it has none. */
 export async function headOf(db: Reader, session: Ref): Promise<NumberedHead | null> {
-  const rows = await db.$queryRaw<HeadRow[]>(Prisma.sql`
+  const rows = await rowsOf<HeadRow>(
+    db,
+    Prisma.sql`
     SELECT ${headColumns} FROM sessions s
       JOIN intent_revisions r ON r.project_id = s.project_id AND r.id = coalesce(s.intent_head_id, s.fork_revision_id)
       ${statesOf}
-     WHERE s.project_id = ${session.projectId}::uuid AND s.id = ${session.id}::uuid`)
+     WHERE s.project_id = ${session.projectId}::uuid AND s.id = ${session.id}::uuid`,
+  )
   return rows[0] ? withStates(rows[0]) : null
 }
 
 /** A revision that a session can be at: one of its own, or the one that it was forked at. */
 export async function revisionIn(db: Reader, session: Ref, revisionId: string): Promise<NumberedHead | null> {
-  const rows = await db.$queryRaw<HeadRow[]>(Prisma.sql`
+  const rows = await rowsOf<HeadRow>(
+    db,
+    Prisma.sql`
     SELECT ${headColumns} FROM sessions s
       JOIN intent_revisions r ON r.project_id = s.project_id AND r.id = ${revisionId}::uuid
        AND (r.session_id = s.id OR r.id = s.fork_revision_id)
       ${statesOf}
-     WHERE s.project_id = ${session.projectId}::uuid AND s.id = ${session.id}::uuid`)
+     WHERE s.project_id = ${session.projectId}::uuid AND s.id = ${session.id}::uuid`,
+  )
   return rows[0] ? withStates(rows[0]) : null
 }
 
@@ -159,12 +167,7 @@ export const requirementStatesOf = (
    ORDER BY session_id, requirement_id, number DESC`
 
 export const revisionsByRef = (db: Reader, refs: readonly Ref[]) =>
-  db.intentRevision.findMany({
-    where: {
-      projectId: { in: projectsOf(refs) },
-      id: { in: refs.map((ref) => ref.id) },
-    },
-  })
+  rowsByRef<RevisionRow>(db, revisions, refs)
 
 /** A session's own revisions, newest first, below a number; one more than asked for. */
 export const revisionPage = (db: Reader, session: Ref, first: number, below: number | null) =>

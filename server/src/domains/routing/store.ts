@@ -15,7 +15,9 @@ export async function lastSaid(
   session: Ref,
   most: number,
 ): Promise<{ said: Said[]; summary: string | null; lastTarget: 'DIRECT' | 'AGENT' | null }> {
-  const rows = await db.$queryRaw<{ said: Said[] | null; summary: string | null; target: 'DIRECT' | 'AGENT' | null }[]>(
+  const rows = await db.$queryRaw<
+    { said: Said[] | null; summary: string | null; target: 'DIRECT' | 'AGENT' | null }[]
+  >(
     Prisma.sql`
     SELECT s.summary, m.said, (SELECT d.target FROM runs r JOIN route_decisions d ON d.project_id = r.project_id AND d.id = r.route_id
                                 WHERE r.project_id = s.project_id AND r.id = s.last_run_id) AS target

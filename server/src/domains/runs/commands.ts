@@ -8,7 +8,7 @@ import { RouteDecisionRef } from '../routing/graphql.ts'
 import * as execution from './execution/operations.ts'
 import { RunRef, runScope } from './graphql.ts'
 import type { RunRow } from './operations.ts'
-import { maxCount, type Usage } from './rules.ts'
+import { maxAnswerCharacters, maxCount, type Usage } from './rules.ts'
 import { RunStateRef } from './run-state.ts'
 import { ToolPlanRef, toolPlanOf } from './runtimes/graphql.ts'
 import * as steering from './steering/operations.ts'
@@ -212,11 +212,11 @@ const finalUsage = input.json(
 
 command('completeRun', {
   description:
-    'Ends a run with its answer: given, or else the joined ANSWER_DELTA texts; both and unequal is INVALID_INPUT.',
+    'Ends a run with its answer: given, or else the joined ANSWER_DELTA texts, at most 1000000 characters; both and unequal is INVALID_INPUT. An answer larger than one event may be is streamed first, else EVENT_TOO_LARGE; its MESSAGE event then says `streamed` in place of the text, which is that of the deltas.',
   input: {
     runId,
     runToken,
-    answer: input.text('The answer.', { min: 0, max: 1_000_000, trim: false }),
+    answer: input.text('The answer.', { min: 0, max: maxAnswerCharacters, trim: false }),
     usage: finalUsage,
     partial: input.boolean('Whether only a part of what was asked is done. Default: false.'),
     idempotencyKey: input.key(),

@@ -13,7 +13,7 @@ import type { ThinkingLevel } from '../projects/rules.ts'
 import { ThinkingLevelRef } from '../projects/thinking-level.ts'
 import { RouteDecisionRef } from '../routing/graphql.ts'
 import { MessageRef, SessionRef, seesSession } from '../sessions/graphql.ts'
-import { listRuns, probeRuns, type RunRow } from './operations.ts'
+import { probeRuns, type RunRow } from './operations.ts'
 import {
   decideRun,
   type EffectState,
@@ -287,7 +287,11 @@ builder.objectFields(SessionRef, (t) => ({
     complexity: ownPageCost,
     resolve: async (session, args, context) => {
       const request = pageRequest(args, isNumberKey)
-      const rows = await listRuns(context.app.db, session, request.first, request.after?.[0] ?? null)
+      const rows = await context.loaders.runPage.load({
+        session: { projectId: session.projectId, id: session.id },
+        first: request.first,
+        below: request.after?.[0] ?? null,
+      })
       return connectionOf(rows, request, (row) => [row.number])
     },
   }),

@@ -28,13 +28,17 @@ export const lockRuntimesOf = runtimes.lockRuntimesOf
 export const publicId = (type: Parameters<typeof encodeId>[0]['type'], projectId: string, id: string) =>
   encodeId({ type, projectId, id })
 
-/** An event's payload may take so many bytes in its canonical form. */
+/** What an event's payload takes: the bytes of its canonical form. */
+export const sizeOf = (payload: unknown) => Buffer.byteLength(canonicalJson(payload))
+
+export const tooLarge = (maxEventBytes: number, path: string[]) =>
+  new Refusal('EVENT_TOO_LARGE', 'An event is larger than the project allows. Nothing was written.', {
+    issues: [{ path, message: `must be at most ${maxEventBytes} bytes of canonical JSON` }],
+  })
+
+/** Refuses an event's payload of more bytes than the project allows. */
 export function checkSize(payload: unknown, maxEventBytes: number, path: string[]): void {
-  if (Buffer.byteLength(canonicalJson(payload)) > maxEventBytes) {
-    throw new Refusal('EVENT_TOO_LARGE', 'An event is larger than the project allows. Nothing was written.', {
-      issues: [{ path, message: `must be at most ${maxEventBytes} bytes of canonical JSON` }],
-    })
-  }
+  if (sizeOf(payload) > maxEventBytes) throw tooLarge(maxEventBytes, path)
 }
 
 // --- Ends -------------------------------------------------------------------------------------------------------------
@@ -138,9 +142,6 @@ export async function signal(
 }
 
 // --- Reading ----------------------------------------------------------------------------------------------------------
-
-/** A session's runs, newest first, below a number. */
-export const listRuns = store.runPage
 
 const maxProbes = 32
 

@@ -75,6 +75,10 @@ export function decideRun(state: RunState, verb: RunVerb): RunState | Refusal {
   return new Refusal('CONFLICT', isLive(state) ? waitsMessage(state, verb) : `The run has ended (${state}).`)
 }
 
+/** The states in which a verb is taken. */
+export const statesThatTake = (verb: RunVerb): RunState[] =>
+  runStates.filter((state) => runTable[state][verb])
+
 const waitsMessage = (state: RunState, verb: RunVerb) =>
   state === 'WAITING_APPROVAL'
     ? 'The run waits for an answer.'
@@ -287,6 +291,38 @@ export function checkRuntimeEvent(type: string, payload: unknown, index: number)
     return wrong(['payload', 'text'], 'a delta carries its text')
   }
   return null
+}
+
+// --- Answers ----------------------------------------------------------------------------------------------------------
+
+/** Characters (code points) of an answer, given or streamed. */
+export const maxAnswerCharacters = 1_000_000
+
+/** A run's answer: the text, null when there is none, and whether its deltas hold it already. */
+export interface Answer {
+  text: string | null
+  streamed: boolean
+}
+
+/** The answer is what was given, or else the joined deltas (null: nothing was streamed); both and unequal is refused. */
+export function answerOf(
+  given: string | undefined,
+  deltas: { characters: number; text: string } | null,
+): Answer | Refusal {
+  if (deltas && deltas.characters > maxAnswerCharacters) {
+    const message = `what was streamed must be at most ${maxAnswerCharacters} characters`
+    return new Refusal('EVENT_TOO_LARGE', 'The answer is too long. The run can only be failed.', {
+      issues: [{ path: ['answer'], message }],
+    })
+  }
+  if (given !== undefined && deltas && deltas.text !== given) {
+    const message = 'must equal the joined ANSWER_DELTA texts, or be left out'
+    return new Refusal('INVALID_INPUT', 'The answer is not what was streamed.', {
+      issues: [{ path: ['answer'], message }],
+    })
+  }
+  const text = given ?? deltas?.text ?? ''
+  return { text: text === '' ? null : text, streamed: deltas !== null }
 }
 
 /** The families of tools, in the order in which plans list them. */

@@ -1,5 +1,6 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
+import { rowsByRef, tableOf } from '../../platform/rows.ts'
 import { maxCount, type RunState, type Usage } from './rules.ts'
 
 type Reader = Db | Tx
@@ -8,15 +9,15 @@ export type ApprovalRow = Prisma.ApprovalGetPayload<object>
 export type RuntimeRow = Prisma.RuntimeGetPayload<object>
 export type RouteRow = Prisma.RouteDecisionGetPayload<object>
 
-const ids = (refs: readonly Ref[]) => ({
-  projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
-  id: { in: refs.map((ref) => ref.id) },
-})
-export const runsByRef = (db: Reader, refs: readonly Ref[]) => db.run.findMany({ where: ids(refs) })
-export const approvalsByRef = (db: Reader, refs: readonly Ref[]) => db.approval.findMany({ where: ids(refs) })
-export const runtimesByRef = (db: Reader, refs: readonly Ref[]) => db.runtime.findMany({ where: ids(refs) })
-export const routesByRef = (db: Reader, refs: readonly Ref[]) =>
-  db.routeDecision.findMany({ where: ids(refs) })
+const runs = tableOf('runs', Prisma.RunScalarFieldEnum)
+const approvals = tableOf('approvals', Prisma.ApprovalScalarFieldEnum)
+const runtimes = tableOf('runtimes', Prisma.RuntimeScalarFieldEnum)
+const routes = tableOf('route_decisions', Prisma.RouteDecisionScalarFieldEnum)
+export const runsByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RunRow>(db, runs, refs)
+export const approvalsByRef = (db: Reader, refs: readonly Ref[]) =>
+  rowsByRef<ApprovalRow>(db, approvals, refs)
+export const runtimesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RuntimeRow>(db, runtimes, refs)
+export const routesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<RouteRow>(db, routes, refs)
 export const approvalsOfRuns = (db: Reader, runIds: readonly string[]) =>
   db.approval.findMany({
     where: { runId: { in: [...runIds] } },
@@ -187,12 +188,24 @@ export const addUsage = (tx: Tx, run: LockedRun, usage: Usage) => {
     UPDATE runs SET ${sets} WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid`)
 }
 
-/** The text that a run has streamed so far, joined. */
-export async function joinedDeltas(tx: Tx, run: LockedRun): Promise<string | null> {
-  const rows = await tx.$queryRaw<{ text: string | null }[]>`
-    SELECT string_agg(payload->>'text', '' ORDER BY sequence) AS text FROM session_events
-     WHERE project_id = ${run.projectId}::uuid AND session_id = ${run.sessionId}::uuid AND run_id = ${run.id}::uuid AND type = 'ANSWER_DELTA'`
-  return rows[0]?.text ?? null
+/**
+ * What a run has streamed so far, joined, and how many characters that is; null when it streamed nothing. The text of
+ * more than `most` characters stays where it is and comes as ''.
+ */
+export async function joinedDeltas(
+  tx: Tx,
+  run: LockedRun,
+  most: number,
+): Promise<{ characters: number; text: string } | null> {
+  const rows = await tx.$queryRaw<{ characters: number | null; text: string }[]>`
+    WITH delta AS (
+      SELECT sequence, payload->>'text' AS text FROM session_events
+       WHERE project_id = ${run.projectId}::uuid AND session_id = ${run.sessionId}::uuid AND run_id = ${run.id}::uuid AND type = 'ANSWER_DELTA'
+    ), size AS (SELECT sum(length(text))::float8 AS characters FROM delta)
+    SELECT characters, coalesce((SELECT string_agg(text, '' ORDER BY sequence) FROM delta WHERE size.characters <= ${most}), '') AS text
+      FROM size`
+  const [row] = rows
+  return row && row.characters !== null ? { characters: row.characters, text: row.text } : null
 }
 
 /** Whether adding to a session's and a run's usage stays countable. The session's total is never below its runs'. */

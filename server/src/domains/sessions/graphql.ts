@@ -20,7 +20,7 @@ import { allowedAction, allows, authorize, type Capability, sessionsWith } from 
 import { ProjectRef } from '../projects/graphql.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
 import { ThinkingLevelRef } from '../projects/thinking-level.ts'
-import { listMessages, listSessions, type MessageRow, type SessionRow } from './operations.ts'
+import { listSessions, type MessageRow, type SessionRow } from './operations.ts'
 import {
   decideSession,
   type SessionFacts,
@@ -185,7 +185,13 @@ async function readMessages(context: Context, session: SessionRow, args: BothWay
   if (backwards && args.first != null) throw invalid('first', 'give either `first` or `last`')
   const after = args.after == null ? undefined : readCursor(args.after, isNumberKey, 'after')[0]
   const before = args.before == null ? undefined : readCursor(args.before, isNumberKey, 'before')[0]
-  return listMessages(context.app.db, session, { take, after, before, newestFirst: backwards })
+  return context.loaders.messagePage.load({
+    session: { projectId: session.projectId, id: session.id },
+    take,
+    after,
+    before,
+    newestFirst: backwards,
+  })
 }
 
 const authorities = ['OWNER', 'MEMBER', 'AGENT', 'CHANNEL', 'SYSTEM'] as const

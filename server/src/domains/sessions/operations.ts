@@ -3,7 +3,7 @@ import { notFound } from '../../platform/refusal.ts'
 import type { Unit } from '../../platform/transaction.ts'
 import { allows, type Viewer } from '../access/rules.ts'
 import * as store from './store.ts'
-import { wordsOf } from './words.ts'
+import { indexOf } from './words.ts'
 
 export type { LockedSession, MessageRow, SessionRow } from './store.ts'
 export { lockSessionOfRun } from './store.ts'
@@ -31,7 +31,7 @@ export function authorityOf(viewer: Viewer, session: Ref): Authority {
 
 /** Writes a message whose journal event has just been appended at `sequence`. */
 export const addMessage = (unit: Unit, message: Omit<store.NewMessage, 'words' | 'at'>) =>
-  store.insertMessage(unit.tx, { ...message, words: wordsOf(message.text).join(' '), at: unit.now })
+  store.insertMessage(unit.tx, { ...message, words: indexOf(message.text), at: unit.now })
 
 const windowMessages = 16
 const windowCharacters = 12_000
@@ -58,14 +58,3 @@ export async function windowBefore(
 
 /** A page of a project's sessions, those of `visible` that pass the filter. */
 export const listSessions = store.sessionPage
-
-/** A page of a transcript, ascending whichever end it was read from, and whether there is more in that direction. */
-export async function listMessages(
-  db: Parameters<typeof store.messagePage>[0],
-  session: Ref,
-  page: { take: number; after?: number | undefined; before?: number | undefined; newestFirst: boolean },
-): Promise<{ rows: store.MessageRow[]; more: boolean }> {
-  const found = await store.messagePage(db, session, page)
-  const rows = found.slice(0, page.take)
-  return { rows: page.newestFirst ? rows.reverse() : rows, more: found.length > page.take }
-}

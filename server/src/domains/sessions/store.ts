@@ -1,6 +1,7 @@
-import { type Db, Prisma, type Tx } from '../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import type { SessionEventType } from '../../platform/journal.ts'
+import { rowsByRef, tableOf } from '../../platform/rows.ts'
 import type { ThinkingLevel } from '../projects/rules.ts'
 import type { SessionState } from './rules.ts'
 
@@ -157,12 +158,10 @@ export const insertMessage = (tx: Tx, m: NewMessage) => tx.$executeRaw`
 export type SessionRow = Prisma.SessionGetPayload<object>
 export type MessageRow = Prisma.MessageGetPayload<object>
 
-const ids = (refs: readonly Ref[]) => ({
-  projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
-  id: { in: refs.map((ref) => ref.id) },
-})
-export const sessionsByRef = (db: Reader, refs: readonly Ref[]) => db.session.findMany({ where: ids(refs) })
-export const messagesByRef = (db: Reader, refs: readonly Ref[]) => db.message.findMany({ where: ids(refs) })
+const sessions = tableOf('sessions', Prisma.SessionScalarFieldEnum)
+const messages = tableOf('messages', Prisma.MessageScalarFieldEnum)
+export const sessionsByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<SessionRow>(db, sessions, refs)
+export const messagesByRef = (db: Reader, refs: readonly Ref[]) => rowsByRef<MessageRow>(db, messages, refs)
 
 /** The newest messages before a position, newest first: the window that a runtime gets. */
 export const messagesBefore = (db: Reader, session: Ref, sequence: number, most: number) =>
@@ -170,25 +169,6 @@ export const messagesBefore = (db: Reader, session: Ref, sequence: number, most:
     where: { projectId: session.projectId, sessionId: session.id, sequence: { lt: sequence } },
     orderBy: { sequence: 'desc' },
     take: most,
-  })
-
-/** A page of the transcript after or before a position; one row more than asked for. */
-export const messagePage = (
-  db: Reader,
-  session: Ref,
-  page: { take: number; after?: number | undefined; before?: number | undefined; newestFirst: boolean },
-) =>
-  db.message.findMany({
-    where: {
-      projectId: session.projectId,
-      sessionId: session.id,
-      sequence: {
-        ...(page.after !== undefined && { gt: page.after }),
-        ...(page.before !== undefined && { lt: page.before }),
-      },
-    },
-    orderBy: { sequence: page.newestFirst ? 'desc' : 'asc' },
-    take: page.take + 1,
   })
 
 export interface SessionFilter {
@@ -275,9 +255,12 @@ export interface JournalBounds {
   state: SessionState
 }
 export async function journalBounds(db: Reader, ref: Ref): Promise<JournalBounds | null> {
-  const rows = await db.$queryRaw<JournalBounds[]>`
+  const rows = await rowsOf<JournalBounds>(
+    db,
+    Prisma.sql`
     SELECT last_sequence AS latest, first_sequence AS earliest, state FROM sessions
-     WHERE project_id = ${ref.projectId}::uuid AND id = ${ref.id}::uuid`
+     WHERE project_id = ${ref.projectId}::uuid AND id = ${ref.id}::uuid`,
+  )
   return rows[0] ?? null
 }
 
@@ -293,11 +276,14 @@ export const eventsBetween = (
   most: number,
   filter: EventFilter,
 ) =>
-  db.$queryRaw<EventRow[]>(Prisma.sql`
+  rowsOf<EventRow>(
+    db,
+    Prisma.sql`
     SELECT ${eventColumns} FROM session_events e
      WHERE e.project_id = ${ref.projectId}::uuid AND e.session_id = ${ref.id}::uuid
        AND e.sequence > ${after} AND e.sequence <= ${through} AND ${eventFilter(filter)}
-     ORDER BY e.sequence LIMIT ${most}`)
+     ORDER BY e.sequence LIMIT ${most}`,
+  )
 
 /** The same from the end of the range: the last `most`, descending. */
 export const eventsBetweenBackwards = (
@@ -308,11 +294,14 @@ export const eventsBetweenBackwards = (
   most: number,
   filter: EventFilter,
 ) =>
-  db.$queryRaw<EventRow[]>(Prisma.sql`
+  rowsOf<EventRow>(
+    db,
+    Prisma.sql`
     SELECT ${eventColumns} FROM session_events e
      WHERE e.project_id = ${ref.projectId}::uuid AND e.session_id = ${ref.id}::uuid
        AND e.sequence > ${after} AND e.sequence <= ${through} AND ${eventFilter(filter)}
-     ORDER BY e.sequence DESC LIMIT ${most}`)
+     ORDER BY e.sequence DESC LIMIT ${most}`,
+  )
 
 /** News of many watched sessions in one statement: a row a session that still exists, its new events with it. */
 export interface SessionNews extends Ref {
@@ -330,7 +319,9 @@ export interface SessionNews extends Ref {
     | null
 }
 export const newsOfSessions = (db: Reader, watched: (Ref & { after: number })[], most: number) =>
-  db.$queryRaw<SessionNews[]>(Prisma.sql`
+  rowsOf<SessionNews>(
+    db,
+    Prisma.sql`
     SELECT s.project_id AS "projectId", s.id, s.last_sequence AS latest, s.first_sequence AS earliest, n.events
       FROM unnest(${watched.map((w) => w.projectId)}::uuid[], ${watched.map((w) => w.id)}::uuid[],
                   ${watched.map((w) => w.after)}::int[]) AS w(project_id, id, after)
@@ -342,7 +333,8 @@ export const newsOfSessions = (db: Reader, watched: (Ref & { after: number })[],
           FROM (SELECT * FROM session_events e
                  WHERE s.last_sequence > w.after AND e.project_id = w.project_id AND e.session_id = w.id AND e.sequence > w.after
                  ORDER BY e.sequence LIMIT ${most}) e
-      ) n ON true`)
+      ) n ON true`,
+  )
 
 /** The first SESSION_CLOSED event in (after, through], if any. */
 export async function firstCloseAfter(
@@ -352,9 +344,12 @@ export async function firstCloseAfter(
   through: number,
 ): Promise<number | null> {
   if (through <= after) return null
-  const rows = await db.$queryRaw<{ sequence: number }[]>`
+  const rows = await rowsOf<{ sequence: number }>(
+    db,
+    Prisma.sql`
     SELECT sequence FROM session_events
      WHERE project_id = ${ref.projectId}::uuid AND session_id = ${ref.id}::uuid AND sequence > ${after} AND sequence <= ${through}
-       AND type = 'SESSION_CLOSED' ORDER BY sequence LIMIT 1`
+       AND type = 'SESSION_CLOSED' ORDER BY sequence LIMIT 1`,
+  )
   return rows[0]?.sequence ?? null
 }

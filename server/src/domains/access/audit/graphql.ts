@@ -138,7 +138,8 @@ builder.queryFields((t) => {
   return {
     auditLog: t.field({
       type: AuditConnection,
-      description: 'Who did what, newest first. Capability: `audit.read` on the project, or on everything.',
+      description:
+        'Who did what, newest first; kept for ten years. Capability: `audit.read` on the project, or on everything.',
       args: { ...scoped, ...forwardArgs },
       complexity: pageCost,
       resolve: async (_root, args, context) => {

@@ -1,3 +1,6 @@
+/** How many days an entry of the log is kept: ten years. */
+export const auditRetentionDays = 3_652
+
 /** The columns of an export, in the order of the ledger on the screen. */
 export const exportColumns = [
   'at',

@@ -1,5 +1,6 @@
-import type { Db, Prisma, Tx } from '../../../platform/database.ts'
+import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
+import { rowsById, tableOf } from '../../../platform/rows.ts'
 import type { PrincipalKind } from '../rules.ts'
 
 type Reader = Db | Tx
@@ -8,8 +9,9 @@ export type PrincipalRow = Prisma.PrincipalGetPayload<object>
 export type TokenRow = Prisma.TokenGetPayload<object>
 export type GrantRow = Prisma.GrantGetPayload<object>
 
+const principals = tableOf('principals', Prisma.PrincipalScalarFieldEnum)
 export const principalsById = (db: Reader, ids: readonly string[]) =>
-  db.principal.findMany({ where: { id: { in: [...ids] } } })
+  rowsById<PrincipalRow>(db, principals, ids)
 export const tokensById = (db: Reader, ids: readonly string[]) =>
   db.token.findMany({ where: { id: { in: [...ids] } } })
 export const grantsById = (db: Reader, ids: readonly string[]) =>

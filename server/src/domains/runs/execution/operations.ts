@@ -2,16 +2,17 @@ import { type Call, transactOnce } from '../../../platform/idempotency.ts'
 import { encodeId, type Ref } from '../../../platform/ids.ts'
 import { append, type Entry, type Json } from '../../../platform/journal.ts'
 import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
-import { jsonFlaw } from '../../../platform/strict-json.ts'
-import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
+import { canonicalJson, jsonFlaw } from '../../../platform/strict-json.ts'
+import { type Platform, transact, transactSingle, type Unit } from '../../../platform/transaction.ts'
 import type { Viewer } from '../../access/rules.ts'
 import { addMessage, type LockedSession } from '../../sessions/operations.ts'
 import { lockRun } from '../locks.ts'
-import { checkSize, end, publicId } from '../operations.ts'
+import { checkSize, end, publicId, sizeOf, tooLarge } from '../operations.ts'
 import * as rules from '../rules.ts'
 import { noteLifeIn } from '../runtimes/operations.ts'
 import * as store from '../store.ts'
 import { generationOf, runToken } from '../tokens.ts'
+import { insertRunEvents } from './store.ts'
 
 /** Locks a run for its own runtime: another principal's runtime gets NOT_FOUND. */
 async function lockOwnRun(unit: Unit, viewer: Viewer, ref: Ref) {
@@ -110,28 +111,57 @@ export interface RunEvent {
   payload: Json
 }
 
+interface CheckedEvent {
+  type: rules.RuntimeEventType
+  payload: Entry['payload']
+  /** The payload's canonical form, and its size. */
+  json: string
+  bytes: number
+}
+
 /** Checks each event of a batch against the catalogue, strict JSON and the project's size limit. */
-function checkEvents(events: RunEvent[], maxEventBytes: number): Entry[] {
-  return events.map((event, index) => {
-    const flaw = jsonFlaw(event.payload)
+function checkEvents(events: RunEvent[], maxEventBytes: number): CheckedEvent[] | Refusal {
+  const checked: CheckedEvent[] = []
+  for (const [index, { type, payload }] of events.entries()) {
+    const path = ['events', String(index), 'payload']
+    const flaw = jsonFlaw(payload)
     if (flaw) {
-      throw new Refusal('INVALID_EVENT_PAYLOAD', 'An event payload is not strict JSON.', {
-        issues: [{ path: ['events', String(index), 'payload', ...flaw.path], message: flaw.message }],
+      return new Refusal('INVALID_EVENT_PAYLOAD', 'An event payload is not strict JSON.', {
+        issues: [{ path: [...path, ...flaw.path], message: flaw.message }],
       })
     }
-    const refusal = rules.checkRuntimeEvent(event.type, event.payload, index)
-    if (refusal) throw refusal
-    checkSize(event.payload, maxEventBytes, ['events', String(index), 'payload'])
-    return { type: event.type as rules.RuntimeEventType, payload: event.payload as Entry['payload'] }
-  })
+    const refusal = rules.checkRuntimeEvent(type, payload, index)
+    if (refusal) return refusal
+    const json = canonicalJson(payload)
+    const bytes = Buffer.byteLength(json)
+    if (bytes > maxEventBytes) return tooLarge(maxEventBytes, path)
+    checked.push({ type: type as rules.RuntimeEventType, payload: payload as Entry['payload'], json, bytes })
+  }
+  return checked
+}
+
+const toolsOf = (events: readonly { type: string }[]) => ({
+  calls: events.filter(({ type }) => type === 'TOOL_CALL').length,
+  results: events.filter(({ type }) => type === 'TOOL_RESULT').length,
+})
+
+interface RecordRunEvents {
+  runId: Ref
+  runToken: string
+  events: RunEvent[]
 }
 
 /** Writes a batch of at most 100 events, all or none. */
-export function recordRunEvents(
+export async function recordRunEvents(
   platform: Platform,
   call: Call,
-  input: { runId: Ref; runToken: string; events: RunEvent[] },
-) {
+  input: RecordRunEvents,
+): Promise<{ cursor: number }> {
+  if (call.key === null) {
+    const written = await transactSingle(platform, (unit) => writeAtOnce(platform, unit, call, input))
+    if (written) return written
+  }
+  // Nothing was written: here it is found out why, in the order in which refusals go.
   return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
     transactOnce(platform, call, async (unit) => {
       const { session, run } = await lockFenced(
@@ -142,13 +172,37 @@ export function recordRunEvents(
         input.runToken,
         'write',
       )
-      const entries = checkEvents(input.events, session.maxEventBytes)
-      const count = (type: string) => entries.filter((entry) => entry.type === type).length
-      const tools = { calls: count('TOOL_CALL'), results: count('TOOL_RESULT') }
-      const appended = await append(unit, session, run.id, entries, tools)
+      const events = accept(checkEvents(input.events, session.maxEventBytes))
+      const appended = await append(unit, session, run.id, events, toolsOf(events))
       return { cursor: appended?.cursor ?? session.lastSequence }
     }),
   )
+}
+
+/** The batch as one statement; null when something speaks against it. */
+async function writeAtOnce(
+  platform: Platform,
+  unit: Unit,
+  { viewer }: Call,
+  input: RecordRunEvents,
+): Promise<{ cursor: number } | null> {
+  const generation = generationOf(platform.secret, input.runId.id, input.runToken)
+  if (generation === null) return null
+  const events = checkEvents(input.events, Number.POSITIVE_INFINITY)
+  if (events instanceof Refusal) return null
+  const written = await insertRunEvents(unit.tx, {
+    run: input.runId,
+    principalId: viewer.principalId,
+    generation,
+    states: rules.statesThatTake('write'),
+    events,
+    largest: Math.max(...events.map(({ bytes }) => bytes)),
+    tools: toolsOf(events),
+    now: unit.now,
+  })
+  if (!written) return null
+  unit.hint({ topic: 'session', projectId: input.runId.projectId, id: written.sessionId })
+  return { cursor: written.cursor }
 }
 
 /** Adds to what a run has used. What is not named stays as it was; what was never named stays null. */
@@ -213,43 +267,44 @@ export function completeRun(platform: Platform, call: Call, input: CompleteRun) 
         'complete',
       )
       const usage = accept(rules.readUsage(input.usage))
-      const streamed = await store.joinedDeltas(unit.tx, run)
-      if (input.answer !== undefined && streamed !== null && streamed !== input.answer) {
-        throw new Refusal('INVALID_INPUT', 'The answer is not what was streamed.', {
-          issues: [{ path: ['answer'], message: 'must equal the joined ANSWER_DELTA texts, or be left out' }],
-        })
-      }
-      const text = input.answer ?? streamed
+      const deltas = await store.joinedDeltas(unit.tx, run, rules.maxAnswerCharacters)
+      const said = accept(rules.answerOf(input.answer, deltas))
       await useUp(unit, session, run, usage)
-      const answerId = text === null || text === '' ? null : unit.ids.next()
-      if (answerId !== null && text !== null) await answer(unit, session, run, answerId, text, call.viewer)
+      const answerId = await answer(unit, session, run, said, call.viewer)
       await end(unit, session, run, {
         state: 'COMPLETED',
         byRuntime: true,
         completion: input.partial ? 'PARTIAL' : 'FULL',
-        answerId: answerId ?? undefined,
+        answerId,
       })
       return { projectId: run.projectId, runId: run.id }
     }),
   )
 }
 
+/**
+ * Makes the answer a message, if there is one, and gives its id. Its event carries the text; where that is too large for
+ * one event and was streamed, the deltas before it are the text, and the event says so (`streamed`) instead of being a
+ * second copy.
+ */
 async function answer(
   unit: Unit,
   session: LockedSession,
   run: store.LockedRun,
-  id: string,
-  text: string,
+  { text, streamed }: rules.Answer,
   viewer: Viewer,
-): Promise<void> {
-  const payload = {
+): Promise<string | undefined> {
+  if (text === null) return undefined
+  const id = unit.ids.next()
+  const about = {
     messageId: publicId('Message', run.projectId, id),
     runId: publicId('Run', run.projectId, run.id),
     answers: publicId('Message', run.projectId, run.messageId),
     authority: 'AGENT',
     author: encodeId({ type: 'Principal', id: viewer.principalId }),
-    text,
   }
+  const whole = { ...about, text }
+  const payload = streamed && sizeOf(whole) > session.maxEventBytes ? { ...about, streamed } : whole
   checkSize(payload, session.maxEventBytes, ['answer'])
   const appended = await append(unit, session, run.id, [{ type: 'MESSAGE', subjectId: id, payload }])
   await addMessage(unit, {
@@ -263,6 +318,7 @@ async function answer(
     answersId: run.messageId,
     text,
   })
+  return id
 }
 
 /** The agent gives up: FAILED with its own code (`^[A-Z][A-Z0-9_]*$`, ≤ 64) and words. */

@@ -7,7 +7,7 @@ import { headOf, type NumberedHead, revisedEvent } from '../../intents/operation
 import { changeOfTurn, headConflict } from '../../intents/rules.ts'
 import { authorityOf, lockSession } from '../../sessions/operations.ts'
 import { decideSession, titleFrom, untitled } from '../../sessions/rules.ts'
-import { wordsOf } from '../../sessions/words.ts'
+import { indexOf } from '../../sessions/words.ts'
 import { publicId } from '../operations.ts'
 import * as rules from '../rules.ts'
 import { startedEvent } from '../segments/operations.ts'
@@ -201,7 +201,7 @@ function offerOf(
     authorId,
     authority,
     text: turn.text,
-    words: wordsOf(turn.text).join(' '),
+    words: indexOf(turn.text),
     // A runtime of another project is like none: no row of this one has its id.
     runtimeId: turn.runtimeId?.id ?? null,
     now: unit.now,

@@ -1,4 +1,4 @@
-import { type Db, Prisma, type Tx } from '../../../platform/database.ts'
+import { type Db, Prisma, rowsOf, type Tx } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import type { Entry } from '../../../platform/journal.ts'
 import { canonicalJson } from '../../../platform/strict-json.ts'
@@ -62,7 +62,9 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
   const count = t.events.length
   const { revision: v, route: r } = t
   const json = (value: object | null) => (value === null ? null : JSON.stringify(value))
-  const rows = await db.$queryRaw<TurnWritten[]>(Prisma.sql`
+  const rows = await rowsOf<TurnWritten>(
+    db,
+    Prisma.sql`
     WITH open AS MATERIALIZED (
       SELECT s.project_id, s.id, s.model, s.thinking_level, p.max_concurrent_runs,
              ${t.now}::timestamptz + make_interval(secs => p.offer_timeout_ms / 1000.0) AS expires_at
@@ -149,7 +151,8 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
       SELECT ${p}::uuid, ${t.signalId}::uuid, rt.id, rt.last_signal, 'RUN_OFFER', ${t.session.id}::uuid, ${t.runId}::uuid, '{}'::jsonb,
              ${t.now}::timestamptz FROM rt, s
     )
-    SELECT s.base + ${count}::int AS cursor, rt.id AS "runtimeId" FROM s, rt`)
+    SELECT s.base + ${count}::int AS cursor, rt.id AS "runtimeId" FROM s, rt`,
+  )
   return rows[0] ?? null
 }
 

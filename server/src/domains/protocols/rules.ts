@@ -1,0 +1,191 @@
+import { Refusal } from '../../platform/refusal.ts'
+
+/*
+ * A protocol says what an agent may do, phase by phase. A segment of a run walks it:
+ *
+ *   initialPhase ── a result of an action, or facts that hold ──▶ phase ──▶ … ──▶ a phase that leads nowhere else
+ *
+ * Definitions are data. Facts are named booleans and counts that results bring.
+ */
+
+export type Facts = Record<string, boolean | number>
+
+export interface Transition {
+  to: string
+  /** Taken by the result of such an action; `ok` absent: by a success. */
+  on?: { action: string; ok?: boolean }
+  /** Facts that must hold: a boolean equals, a count is reached. Without `on` they are looked at after each result. */
+  when?: Facts
+}
+export interface Phase {
+  name: string
+  /** Patterns: an action, `prefix*`, or `ungoverned` (every action that no protocol of the project governs). */
+  allowedActions: string[]
+  /** Of those, the ones that an owner must allow each time. */
+  needsApproval: string[]
+  transitions: Transition[]
+}
+/** What makes a message the start of a task under a protocol: every list is hit by one of its words or phrases. */
+export interface StartRule {
+  id: string
+  anyOf: { all: string[][] }[]
+}
+export interface Protocol {
+  id: string
+  version: number
+  title: string
+  initialPhase: string
+  phases: Phase[]
+  /** Patterns of the actions that are its real work. */
+  governs: string[]
+  completion: { requiredFacts: Facts; requirements: 'ALL_MET' | 'NONE'; strict: boolean }
+  /** Whether its tasks have their requirements extracted. */
+  extraction: boolean
+  /** The protocols that an agent may hand off to; null: to any. */
+  handoffTo: string[] | null
+  /** Whether an action may be taken while the run is bound to a revision that is not the session's head any more. */
+  staleIntent: 'ALLOW' | 'BLOCK'
+  startRules: StartRule[]
+}
+
+export const nameOf = (protocol: { id: string; version: number }) => `${protocol.id}@${protocol.version}`
+
+export const ungoverned = 'ungoverned'
+export const handoffAction = 'protocol.handoff.propose'
+
+/** Whether an action is what a pattern names; `isGoverned` tells what some protocol of the project governs. */
+export function matches(pattern: string, action: string, isGoverned: (action: string) => boolean): boolean {
+  if (pattern === ungoverned) return !isGoverned(action)
+  return pattern.endsWith('*') ? action.startsWith(pattern.slice(0, -1)) : pattern === action
+}
+
+export const governs = (protocol: Protocol, action: string) =>
+  protocol.governs.some((pattern) => matches(pattern, action, () => true))
+
+/** What is governed by any of these protocols. */
+export const governedBy = (protocols: readonly Protocol[]) => (action: string) =>
+  protocols.some((protocol) => governs(protocol, action))
+
+export const phaseOf = (protocol: Protocol, name: string): Phase | undefined =>
+  protocol.phases.find((phase) => phase.name === name)
+
+export type Verdict = 'ALLOWED' | 'NEEDS_APPROVAL' | 'DENIED'
+
+/** What a phase says of an action. A phase that the protocol doesn't have allows nothing. */
+export function decideAction(
+  protocol: Protocol,
+  phaseName: string,
+  action: string,
+  isGoverned: (action: string) => boolean,
+): Verdict {
+  const phase = phaseOf(protocol, phaseName)
+  const named = (patterns: string[]) => patterns.some((pattern) => matches(pattern, action, isGoverned))
+  if (!phase || !named(phase.allowedActions)) return 'DENIED'
+  return named(phase.needsApproval) ? 'NEEDS_APPROVAL' : 'ALLOWED'
+}
+
+/** Which of these actions the phase allows, with or without an approval, each once, in their order. */
+export const allowedActions = (
+  protocol: Protocol,
+  phase: string,
+  declared: readonly string[],
+  isGoverned: (action: string) => boolean,
+): string[] =>
+  [...new Set(declared)].filter((action) => decideAction(protocol, phase, action, isGoverned) !== 'DENIED')
+
+export const holds = (facts: Facts, wanted: Facts): boolean =>
+  Object.entries(wanted).every(([name, value]) => {
+    const fact = facts[name]
+    return typeof value === 'number' ? typeof fact === 'number' && fact >= value : (fact ?? false) === value
+  })
+
+export interface Advance {
+  phase: string
+  facts: Facts
+  /** The phases that were entered, in order; the last is the present one. */
+  entered: string[]
+}
+
+/**
+ * What the result of an action does: its facts are merged, a transition on the action is taken, and then those that the
+ * facts alone drive, each phase at most once, so that it ends whatever the definition is.
+ */
+export function advance(
+  protocol: Protocol,
+  phase: string,
+  facts: Facts,
+  result: { action: string; ok: boolean; facts: Facts },
+): Advance {
+  const merged = { ...facts, ...result.facts }
+  const entered: string[] = []
+  const seen = new Set([phase])
+  const take = (transition: Transition | undefined): boolean => {
+    if (!transition || !phaseOf(protocol, transition.to)) return false
+    const again = transition.to === (entered.at(-1) ?? phase)
+    if (again) return false
+    entered.push(transition.to)
+    return true
+  }
+  const onResult = phaseOf(protocol, phase)?.transitions.find(
+    ({ on, when }) =>
+      on !== undefined &&
+      matches(on.action, result.action, () => true) &&
+      (on.ok ?? true) === result.ok &&
+      holds(merged, when ?? {}),
+  )
+  take(onResult)
+  for (;;) {
+    const at = entered.at(-1) ?? phase
+    if (entered.length > 0 && seen.has(at)) break
+    seen.add(at)
+    const byFacts = phaseOf(protocol, at)?.transitions.find(
+      ({ on, when, to }) => on === undefined && when !== undefined && !seen.has(to) && holds(merged, when),
+    )
+    if (!take(byFacts)) break
+  }
+  return { phase: entered.at(-1) ?? phase, facts: merged, entered }
+}
+
+export interface RequirementOf {
+  id: string
+  text: string
+  state: 'OPEN' | 'MET' | 'DROPPED'
+}
+
+/** What the completion policy still asks for, in words; by what the server knows, never by what an agent says. */
+export function openGoals(
+  protocol: Protocol,
+  facts: Facts,
+  requirements: readonly RequirementOf[],
+): string[] {
+  const { requiredFacts, requirements: wanted } = protocol.completion
+  return [
+    ...Object.entries(requiredFacts)
+      .filter(([name, value]) => !holds(facts, { [name]: value }))
+      .map(([name, value]) => (typeof value === 'number' ? `${name} ≥ ${value}` : `${name} = ${value}`)),
+    ...(wanted === 'ALL_MET'
+      ? requirements.filter(({ state }) => state === 'OPEN').map(({ text }) => text)
+      : []),
+  ]
+}
+
+/**
+ * Finds a protocol by `id` (its newest version) or `id@version`. `allowed`: the ids that the project allows, null all;
+ * `general-task` always is.
+ */
+export function resolve(
+  protocols: readonly Protocol[],
+  name: string,
+  allowed: readonly string[] | null,
+): Protocol | Refusal {
+  const [id = '', version, ...more] = name.split('@')
+  const found = protocols
+    .filter((protocol) => protocol.id === id)
+    .sort((a, b) => b.version - a.version)
+    .find((protocol) => version === undefined || (more.length === 0 && String(protocol.version) === version))
+  if (!found) return new Refusal('PROTOCOL_UNKNOWN', 'There is no such protocol.')
+  if (allowed && id !== 'general-task' && !allowed.includes(id)) {
+    return new Refusal('PROTOCOL_NOT_AUTHORIZED', 'The project does not allow this protocol.')
+  }
+  return found
+}
