@@ -1,4 +1,4 @@
-import { handoffAction, type Phase, type Protocol, ungoverned } from './rules.ts'
+import { handoffAction, type Phase, type Protocol, succeeded, ungoverned } from './rules.ts'
 
 const everywhere = [ungoverned, handoffAction]
 const phase = (name: string, allowedActions: string[], transitions: Phase['transitions']): Phase => ({
@@ -44,7 +44,15 @@ const dataAnalysis: Protocol = {
     phase(
       'semantic_grounding',
       ['inspect_schema', 'preview_table', 'semantic.context.resolve', 'analysis.contract.ground'],
-      [{ to: 'query_planning', when: { semantic_context_resolved: true, contract_grounded: true } }],
+      [
+        {
+          to: 'query_planning',
+          when: {
+            [succeeded('semantic.context.resolve')]: 1,
+            [succeeded('analysis.contract.ground')]: 1,
+          },
+        },
+      ],
     ),
     phase(
       'query_planning',
@@ -64,7 +72,16 @@ const dataAnalysis: Protocol = {
         'analysis.requirements.commit',
         'data.query.plan',
       ],
-      [{ to: 'synthesis', when: { result_validated: true, evidence_bound: true } }, replan],
+      [
+        {
+          to: 'synthesis',
+          when: {
+            [succeeded('analysis.result.validate')]: 1,
+            [succeeded('analysis.evidence.bind')]: 1,
+          },
+        },
+        replan,
+      ],
     ),
     phase('synthesis', ['data.query.plan'], [replan]),
   ],

@@ -5,7 +5,8 @@ import { Refusal } from '../../platform/refusal.ts'
  *
  *   initialPhase ── a result of an action, or facts that hold ──▶ phase ──▶ … ──▶ a phase that leads nowhere else
  *
- * Definitions are data. Facts are named booleans and counts that results bring.
+ * Definitions are data. Facts are named booleans and counts that results bring, and `ok.<action>`, how often an action
+ * has succeeded since its phase was entered.
  */
 
 export type Facts = Record<string, boolean | number>
@@ -99,6 +100,9 @@ export const holds = (facts: Facts, wanted: Facts): boolean =>
     return typeof value === 'number' ? typeof fact === 'number' && fact >= value : (fact ?? false) === value
   })
 
+/** The count of an action's successes since the phase was entered: a fact that the server keeps by itself. */
+export const succeeded = (action: string) => `ok.${action}`
+
 export interface Advance {
   phase: string
   facts: Facts
@@ -107,7 +111,7 @@ export interface Advance {
 }
 
 /**
- * What the result of an action does: its facts are merged, a transition on the action is taken, and then those that the
+ * What the result of an action does: its facts are merged, its success is counted, a transition on the action is taken, and then those that the
  * facts alone drive, each phase at most once, so that it ends whatever the definition is.
  */
 export function advance(
@@ -116,7 +120,8 @@ export function advance(
   facts: Facts,
   result: { action: string; ok: boolean; facts: Facts },
 ): Advance {
-  const merged = { ...facts, ...result.facts }
+  const merged: Facts = { ...facts, ...result.facts }
+  if (result.ok) merged[succeeded(result.action)] = Number(merged[succeeded(result.action)] ?? 0) + 1
   const entered: string[] = []
   const seen = new Set([phase])
   const take = (transition: Transition | undefined): boolean => {
@@ -124,6 +129,7 @@ export function advance(
     const again = transition.to === (entered.at(-1) ?? phase)
     if (again) return false
     entered.push(transition.to)
+    for (const name of Object.keys(merged)) if (name.startsWith(succeeded(''))) delete merged[name]
     return true
   }
   const onResult = phaseOf(protocol, phase)?.transitions.find(
