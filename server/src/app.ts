@@ -7,6 +7,7 @@ import { consoleChannel } from './domains/delivery/operations.ts'
 import { exposeHealth } from './domains/health/measures.ts'
 import { HealthMonitor, sampleEveryMs } from './domains/health/monitor.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
+import type { Classifier } from './domains/routing/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
 import { sweepRuns } from './domains/runs/sweep.ts'
 import { openSessionTail, type SessionTail, sessionTopic } from './domains/sessions/journal/operations.ts'
@@ -37,6 +38,8 @@ export interface AppOptions {
   log: Logger
   /** Tests with a controlled clock sweep by hand. Default: chores run by themselves. */
   automaticSweeps?: boolean
+  /** Asks the model that relates messages to tasks; absent where none is configured. */
+  classifier?: Classifier | undefined
   /** Where the data is, in words, for health to say. */
   databaseNotice?: string
 }
@@ -56,6 +59,8 @@ export interface App extends Platform {
   openWatches: OpenWatches
   sweeper: Sweeper
   health: HealthMonitor
+  /** Asks the model that relates messages to tasks; null where none is configured. */
+  classifier: Classifier | null
   metrics: Metrics
   /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
   endpoints: Endpoint[]
@@ -142,6 +147,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     openWatches,
     sweeper,
     health,
+    classifier: options.classifier ?? null,
     metrics,
     endpoints: [
       (request, address) => auth.handle(request, address),

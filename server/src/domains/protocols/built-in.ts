@@ -1,3 +1,4 @@
+import { analyticIntent } from './analytic-intent.ts'
 import { handoffAction, type Phase, type Protocol, succeeded, ungoverned } from './rules.ts'
 
 const everywhere = [ungoverned, handoffAction]
@@ -90,7 +91,7 @@ const dataAnalysis: Protocol = {
   extraction: true,
   handoffTo: null,
   staleIntent: 'ALLOW',
-  startRules: [],
+  startRules: [analyticIntent],
 }
 
 /** The protocols that every project has. */

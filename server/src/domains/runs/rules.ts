@@ -224,15 +224,6 @@ export const noRuntime = () =>
     retryAfterMs: 5_000,
   })
 
-/** Until protocols of a project's own exist, every turn runs under this one. */
-export const generalTask = 'general-task@1'
-
-/** Step 7 of the routing order: nothing decided, so the task is left alone and a general agent answers. */
-export function routeByDefault(protocol: string | undefined): string | Refusal {
-  if (protocol === undefined || protocol === 'general-task' || protocol === generalTask) return generalTask
-  return new Refusal('PROTOCOL_UNKNOWN', 'There is no such protocol.')
-}
-
 // --- Usage ------------------------------------------------------------------------------------------------------------
 
 export const usageFields = [

@@ -5,6 +5,7 @@ import { accept, Refusal } from '../../../platform/refusal.ts'
 import { type Platform, transactSingle, type Unit } from '../../../platform/transaction.ts'
 import { headOf, type NumberedHead, revisedEvent } from '../../intents/operations.ts'
 import { changeOfTurn, headConflict } from '../../intents/rules.ts'
+import { type Classifier, type RoutedTurn, routeTurn } from '../../routing/operations.ts'
 import { authorityOf, lockSession } from '../../sessions/operations.ts'
 import { decideSession, titleFrom, untitled } from '../../sessions/rules.ts'
 import { indexOf } from '../../sessions/words.ts'
@@ -30,13 +31,6 @@ export interface SubmitTurn {
   expectedGeneration?: number | undefined
 }
 
-/** A message with the task that it was routed on and where it goes. */
-interface RoutedTurn {
-  head: NumberedHead | null
-  route: store.RouteFacts
-  phase: string
-}
-
 const maxTries = 5
 
 /**
@@ -46,41 +40,29 @@ const maxTries = 5
  * model decided is SESSION_INTENT_REVISION_CONFLICT. Refusals: SESSION_CLOSED, CONFLICT (generation), PROTOCOL_UNKNOWN,
  * PROTOCOL_NOT_AUTHORIZED, INTENT_FULL, SESSION_BUSY, CAPACITY, RUNTIME_UNAVAILABLE.
  */
-export async function submitTurn(platform: Platform, call: Call, turn: SubmitTurn): Promise<TurnReceipt> {
+export async function submitTurn(
+  platform: Platform & { classifier: Classifier | null },
+  call: Call,
+  turn: SubmitTurn,
+): Promise<TurnReceipt> {
   const before = await replayed<TurnReceipt>(platform, call)
   if (before) return before
+  // What could not be taken anyway is refused before a model is asked.
+  const beforeAsking = () =>
+    transactSingle(platform, async (unit) => {
+      const refusal = await refusalOf(unit, turn, null)
+      if (refusal) throw refusal
+    })
   for (let tries = 1; ; tries += 1) {
-    const routed = await routeTurn(platform, turn)
+    const { sessionId: session, text, protocol } = turn
+    const routed = await routeTurn(platform, { session, text, protocol }, beforeAsking)
     const work = (unit: Unit) => submit(unit, call, turn, routed)
     try {
       return await (call.key === null ? transactSingle(platform, work) : transactOnce(platform, call, work))
     } catch (error) {
       const moved = error instanceof Refusal && error.code === 'SESSION_INTENT_REVISION_CONFLICT'
-      if (!moved || routed.route.source === 'CLASSIFIER' || tries >= maxTries) throw error
+      if (!moved || routed.source === 'CLASSIFIER' || tries >= maxTries) throw error
     }
-  }
-}
-
-async function routeTurn(platform: Platform, turn: SubmitTurn): Promise<RoutedTurn> {
-  const head = await headOf(platform.db, turn.sessionId)
-  const protocol = accept(rules.routeByDefault(turn.protocol))
-  return {
-    head,
-    phase: 'understand',
-    route: {
-      target: 'AGENT',
-      relation: 'SIDE_CHAT',
-      protocol,
-      source: 'DEFAULT',
-      reasons: [],
-      warnings: [],
-      confidence: null,
-      confidences: null,
-      classifierMs: null,
-      classifierTokens: null,
-      candidates: [],
-      evidence: {},
-    },
   }
 }
 
@@ -103,7 +85,7 @@ async function submit(unit: Unit, call: Call, turn: SubmitTurn, routed: RoutedTu
 }
 
 /** Why a turn can't be taken as things are now; null when it could be. */
-async function refusalOf(unit: Unit, turn: SubmitTurn, offer: store.NewTurn): Promise<Refusal | null> {
+async function refusalOf(unit: Unit, turn: SubmitTurn, offer: store.NewTurn | null): Promise<Refusal | null> {
   const session = await lockSession(unit, turn.sessionId)
   const change = decideSession(session, 'submit', turn.expectedGeneration)
   if (change instanceof Refusal) return change
@@ -114,16 +96,16 @@ async function refusalOf(unit: Unit, turn: SubmitTurn, offer: store.NewTurn): Pr
     maxConcurrentRuns: session.maxConcurrentRuns,
   })
   if (full) return full
-  if (session.headId !== offer.baseId) return headConflict()
-  return (await store.hasFreeRuntime(unit.tx, offer)) ? null : rules.noRuntime()
+  if (offer && session.headId !== offer.baseId) return headConflict()
+  const wanted = { session, runtimeId: turn.runtimeId?.id ?? null, seenSince: seenSince(unit) }
+  return (await store.hasFreeRuntime(unit.tx, wanted)) ? null : rules.noRuntime()
 }
 
-function offerOf(
-  unit: Unit,
-  call: Call,
-  turn: SubmitTurn,
-  { head, route, phase }: RoutedTurn,
-): store.NewTurn {
+const seenSince = (unit: Unit) => new Date(unit.now.getTime() - rules.runtimeSilenceMs)
+
+function offerOf(unit: Unit, call: Call, turn: SubmitTurn, route: RoutedTurn): store.NewTurn {
+  const { head } = route
+  const phase = route.protocolNow.initialPhase
   const { sessionId: session } = turn
   const { projectId } = session
   const [runId, routeId, messageId] = [unit.ids.next(), unit.ids.next(), unit.ids.next()]
@@ -134,14 +116,26 @@ function offerOf(
   const change = accept(
     changeOfTurn(
       head,
-      { relation: route.relation, protocol: route.protocol, text: turn.text, messageId },
+      {
+        relation: route.relation,
+        protocol: route.protocol,
+        ...(route.task ?? { text: turn.text, messageId }),
+      },
       { task: unit.ids.next(), requirement: unit.ids.next() },
     ),
   )
   // A fork's first revision is its r1, whatever the number of the one that it continues from.
   const number = (head?.own ? head.number : 0) + 1
   const activeId = change ? revisionId : (head?.id ?? null)
-  const revision = change && { id: revisionId, number, change, title: titleFrom(change.text), untitled }
+  const taskMessageId = route.task?.messageId ?? messageId
+  const revision = change && {
+    id: revisionId,
+    number,
+    messageId: taskMessageId,
+    change,
+    title: titleFrom(change.text),
+    untitled,
+  }
   const task = (id: string | null) => id && publicId('IntentRevision', projectId, id)
   const events: Entry[] = [
     {
@@ -178,7 +172,7 @@ function offerOf(
             previousId: head?.id ?? null,
             change,
             runId,
-            messageId,
+            messageId: taskMessageId,
             authorId,
             note: null,
           }),
@@ -205,7 +199,7 @@ function offerOf(
     // A runtime of another project is like none: no row of this one has its id.
     runtimeId: turn.runtimeId?.id ?? null,
     now: unit.now,
-    seenSince: new Date(unit.now.getTime() - rules.runtimeSilenceMs),
+    seenSince: seenSince(unit),
     events: events.map((event) => ({ ...event, inFeed: isInProjectFeed(event.type) })),
   }
 }

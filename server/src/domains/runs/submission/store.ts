@@ -28,7 +28,14 @@ export interface NewTurn {
   /** The task that was routed on; the turn is taken only while the session is still at it. */
   baseId: string | null
   /** The revision that the turn makes, if any, with the session's next title. */
-  revision: { id: string; number: number; change: Change; title: string; untitled: string } | null
+  revision: {
+    id: string
+    number: number
+    messageId: string
+    change: Change
+    title: string
+    untitled: string
+  } | null
   route: RouteFacts
   segment: { id: string; protocol: string; phase: string; openedBy: string }
   runId: string
@@ -101,7 +108,7 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
                                     change_kind, run_id, message_id, author_id, at)
       SELECT ${p}::uuid, ${v?.id ?? null}::uuid, ${t.session.id}::uuid, ${v?.number ?? 0}::int, ${v?.change.taskId ?? null}::uuid,
              ${t.baseId}::uuid, ${v?.change.protocol ?? ''}, ${v?.change.text ?? ''}, ${json(v?.change.requirements ?? null)}::jsonb,
-             ${v?.change.kind ?? ''}, ${t.runId}::uuid, ${t.messageId}::uuid, ${t.authorId}::uuid, ${t.now}::timestamptz
+             ${v?.change.kind ?? ''}, ${t.runId}::uuid, ${v?.messageId ?? null}::uuid, ${t.authorId}::uuid, ${t.now}::timestamptz
         FROM s WHERE ${v !== null}
     ), route AS (
       INSERT INTO route_decisions (project_id, id, session_id, run_id, target, relation, protocol, source, reasons, warnings, confidence,
@@ -157,7 +164,10 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
 }
 
 /** Whether a runtime could take the turn now. */
-export async function hasFreeRuntime(db: Reader, t: NewTurn): Promise<boolean> {
+export async function hasFreeRuntime(
+  db: Reader,
+  t: Pick<NewTurn, 'session' | 'runtimeId' | 'seenSince'>,
+): Promise<boolean> {
   const rows = await db.$queryRaw<{ one: number }[]>`
     SELECT 1 AS one FROM runtimes
      WHERE project_id = ${t.session.projectId}::uuid AND (${t.runtimeId}::uuid IS NULL OR id = ${t.runtimeId}::uuid)
