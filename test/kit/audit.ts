@@ -106,6 +106,44 @@ const invariants: Record<string, string> = {
       LEFT JOIN project_events f ON f.project_id = e.project_id AND f.session_id = e.session_id AND f.type = e.type
            AND (f.payload->>'sequence')::int = e.sequence
      WHERE e.type IN (${list(inFeed)}) GROUP BY e.project_id, e.session_id, e.sequence, e.type HAVING count(f.position) <> 1`,
+  'every run is bound, to revisions that are there': `
+    SELECT r.id FROM runs r LEFT JOIN run_intent_bindings b ON b.project_id = r.project_id AND b.run_id = r.id
+     GROUP BY r.project_id, r.id
+    HAVING count(b.number) = 0 OR count(b.number) <> max(b.number)
+        OR EXISTS (SELECT FROM run_intent_bindings x WHERE x.project_id = r.project_id AND x.run_id = r.id
+                    AND EXISTS (SELECT FROM unnest(ARRAY[x.base_id, x.active_id]) AS named(id) WHERE named.id IS NOT NULL
+                                  AND NOT EXISTS (SELECT FROM intent_revisions v WHERE v.project_id = r.project_id AND v.id = named.id)))`,
+  'a session’s revisions are numbered densely, each follows the one before, and the head is the last': `
+    SELECT s.id, s.intent_count, s.intent_head_id FROM sessions s
+      LEFT JOIN (SELECT *, lag(id) OVER (PARTITION BY project_id, session_id ORDER BY number) AS before FROM intent_revisions) v
+        ON v.project_id = s.project_id AND v.session_id = s.id
+     GROUP BY s.project_id, s.id
+    HAVING count(v.id) <> s.intent_count OR coalesce(max(v.number), 0) <> s.intent_count
+        OR (array_agg(v.id ORDER BY v.number DESC))[1] IS DISTINCT FROM s.intent_head_id
+        OR (array_agg(v.protocol ORDER BY v.number DESC))[1] IS DISTINCT FROM CASE WHEN s.intent_count > 0 THEN s.protocol END
+        OR bool_or(v.previous_id IS DISTINCT FROM coalesce(v.before, s.fork_revision_id))`,
+  'the journal tells each revision, as it is': `
+    SELECT v.session_id, v.number FROM intent_revisions v JOIN sessions s ON s.project_id = v.project_id AND s.id = v.session_id AND s.first_sequence = 1
+     WHERE (SELECT count(*) FROM session_events e WHERE e.project_id = v.project_id AND e.session_id = v.session_id AND e.type = 'INTENT_REVISED'
+              AND (e.payload->>'number')::int = v.number AND e.payload->>'text' = v.text AND e.payload->>'protocol' = v.protocol
+              AND e.payload->>'taskId' = v.task_id::text AND e.payload->>'changeKind' = v.change_kind) <> 1`,
+  'a live run has exactly one active segment, an ended one none; segments are numbered densely': `
+    SELECT r.id, r.state FROM runs r LEFT JOIN protocol_segments g ON g.project_id = r.project_id AND g.run_id = r.id
+     GROUP BY r.project_id, r.id
+    HAVING count(*) FILTER (WHERE g.state = 'ACTIVE') <> (r.ended_at IS NULL)::int OR count(g.id) <> r.segment_count
+        OR max(g.number) <> r.segment_count`,
+  'the journal tells each segment’s start and end once': `
+    SELECT g.run_id, g.number FROM protocol_segments g JOIN sessions s ON s.project_id = g.project_id AND s.id = g.session_id AND s.first_sequence = 1
+     WHERE (SELECT count(*) FROM session_events e WHERE e.project_id = g.project_id AND e.run_id = g.run_id AND e.type = 'SEGMENT_STARTED'
+              AND (e.payload->>'number')::int = g.number) <> 1
+        OR (SELECT count(*) FROM session_events e WHERE e.project_id = g.project_id AND e.run_id = g.run_id AND e.type = 'SEGMENT_ENDED'
+              AND (e.payload->>'number')::int = g.number) <> (g.state <> 'ACTIVE')::int`,
+  'each completed run has left a checkpoint, and checkpoints lie within their journal': `
+    SELECT c.session_id, c.number FROM checkpoints c JOIN sessions s ON s.project_id = c.project_id AND s.id = c.session_id
+     WHERE c.sequence > s.last_sequence OR c.message_sequence > c.sequence OR c.number > s.checkpoint_count
+    UNION ALL
+    SELECT r.session_id, r.number FROM runs r
+     WHERE r.state = 'COMPLETED' AND NOT EXISTS (SELECT FROM checkpoints c WHERE c.project_id = r.project_id AND c.run_id = r.id)`,
   'a remembered key has its result': `SELECT principal_id, operation, key FROM idempotency_keys WHERE result IS NULL`,
 }
 

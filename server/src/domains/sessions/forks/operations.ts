@@ -14,13 +14,14 @@ export async function addCheckpoint(
   const id = unit.ids.next()
   const at = await store.insertCheckpoint(unit.tx, session, { ...checkpoint, id, now: unit.now })
   const { projectId } = session
-  await append(unit, session, checkpoint.runId, [
+  // Of the session and not of the run: nothing of a run follows its end.
+  await append(unit, session, null, [
     {
       type: 'CHECKPOINT_CREATED',
-      ofRun: false,
       subjectId: id,
       payload: {
         checkpointId: encodeId({ type: 'Checkpoint', projectId, id }),
+        runId: checkpoint.runId && encodeId({ type: 'Run', projectId, id: checkpoint.runId }),
         number: at.number,
         sequence: at.sequence,
         messageSequence: at.messageSequence,
