@@ -56,6 +56,46 @@ describe('POST /graphql', () => {
     }
   })
 
+  test('that can’t be read is refused without its own words', async () => {
+    for (const body of ['{"canary', '{"query":canary}', '"canary"', '{"query":"{viewer{channel}}"canary']) {
+      const { text } = await send('/graphql', { body })
+      expect(codesOf(text)).toEqual(['GRAPHQL_INVALID'])
+      expect(text).not.toContain('canary')
+    }
+  })
+
+  const never = ask('mutation{createProject(input:{name:"never"}){__typename}}')
+  test.each(['text/html', 'image/*', 'multipart/mixed', 'application/jsonx', 'x'])(
+    'whose answer must be %s is refused before it does anything',
+    async (accept) => {
+      for (const body of [never, ask('subscription{inboxChanged{open}}')]) {
+        const { status, text } = await send('/graphql', { body, headers: { accept } })
+        expect([status, codesOf(text)]).toEqual([406, ['INVALID_INPUT']])
+      }
+      expect(await app.db.project.count()).toBe(0)
+      expect(app.app.openWatches.size).toBe(0)
+    },
+  )
+
+  test('of a subscription is refused unless a stream is asked for, and opens nothing', async () => {
+    const body = ask('subscription{inboxChanged{open}}')
+    for (const accept of ['*/*', 'application/json', 'application/graphql-response+json']) {
+      const { status, text } = await send('/graphql', { body, headers: { accept } })
+      expect([status, codesOf(text)]).toEqual([406, ['GRAPHQL_INVALID']])
+      expect(app.app.openWatches.size).toBe(0)
+    }
+  })
+
+  test.each([
+    '*/*',
+    'application/*',
+    'text/html, application/json;q=0.9',
+    'multipart/mixed, application/json',
+  ])('whose answer may be %s is served', async (accept) => {
+    const { status, text } = await send('/graphql', { body: ask('{viewer{channel}}'), headers: { accept } })
+    expect([status, text.match(/{.*}/)?.[0]]).toEqual([200, '{"data":{"viewer":{"channel":"API"}}}'])
+  })
+
   test('of a body over 8 MiB, or of unknown length, is refused without being read', async () => {
     const operation = ask(`{viewer{channel}} #${'x'.repeat(8_388_608)}`)
     expect(await upload('/graphql', 'POST', operation)).toBe(413)
@@ -106,14 +146,35 @@ describe('POST /graphql', () => {
     }
   })
 
-  test('changes nothing by GET', async () => {
-    const query = encodeURIComponent('mutation{createProject(input:{name:"never"}){__typename}}')
-    const response = await fetch(`${app.url}/graphql?query=${query}`, {
-      headers: { authorization: `Bearer ${app.owner.token}` },
-    })
-    expect(response.status).toBe(405)
+  test('changes nothing by GET or any other method, whatever the answer’s form', async () => {
+    const mutation = 'mutation{createProject(input:{name:"never"}){__typename}}'
+    for (const accept of ['application/json', 'text/event-stream'])
+      for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
+        const response = await fetch(`${app.url}/graphql?query=${encodeURIComponent(mutation)}`, {
+          method,
+          headers: { authorization: `Bearer ${app.owner.token}`, 'content-type': 'application/json', accept },
+          ...(method !== 'GET' && { body: ask(mutation) }),
+        })
+        const text = await response.text()
+        expect(text).toMatch(/GRAPHQL_INVALID|INVALID_INPUT/)
+        if (accept === 'application/json' || method !== 'GET') expect(response.status).toBe(405)
+      }
     expect(await app.db.project.count()).toBe(0)
   })
+
+  test.each(['variables=%7B', 'variables=%E0%A4%A', 'extensions=%7B', 'variables=[', 'variables=canary'])(
+    'by GET with %s is refused without its own words',
+    async (rest) => {
+      for (const accept of ['application/json', 'text/event-stream']) {
+        const response = await fetch(`${app.url}/graphql?query={viewer{channel}}&${rest}`, {
+          headers: { authorization: `Bearer ${app.owner.token}`, accept },
+        })
+        const text = await response.text()
+        expect([response.status, codesOf(text)]).toEqual([400, ['INVALID_INPUT']])
+        expect(text).not.toContain('canary')
+      }
+    },
+  )
 })
 
 /** The status of a request on a connection of its own; without a body, of one whose body never ends. */
@@ -197,4 +258,20 @@ test.each([
   expect(headers['x-content-type-options']).toBe('nosniff')
   expect(body).not.toMatch(/<script(?![^>]*\bsrc=)[^>]*>/)
   expect(body).not.toContain('root:')
+})
+
+test('a Host that is none is refused on every path, and nothing of the server is told', async () => {
+  const { hostname, port } = new URL(app.url)
+  for (const path of ['/graphql', '/healthz', '/auth/state', '/exports/sessions/x', '/sessions'])
+    for (const host of ['a b<>', '][', 'a:b:c', 'x:99999', '%']) {
+      const socket = connect({ host: hostname, port: Number(port) })
+      let text = ''
+      socket.on('data', (chunk) => {
+        text += String(chunk)
+      })
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)
+      await new Promise((resolve) => socket.on('close', resolve))
+      expect(text).toMatch(/^HTTP\/1.1 400 /)
+      expect(text).not.toMatch(/at .*:\d+:\d+|Invalid URL/)
+    }
 })

@@ -15,7 +15,15 @@ const event = fc.record({
   runSequence: fc.option(fc.integer({ min: 1, max: 1_000 })),
   type: fc.constantFrom(...sessionEventTypes),
   payload: fc.dictionary(fc.string(), fc.jsonValue()),
-  at: fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
+  // Events of one second, as most are, and of any time.
+  at: fc.oneof(
+    fc.date({
+      min: new Date('1969-12-31T23:59:59Z'),
+      max: new Date('1970-01-01T00:00:01Z'),
+      noInvalidDate: true,
+    }),
+    fc.date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
+  ),
 }) as fc.Arbitrary<EventRow>
 
 function read(query: string) {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
+import { statementsOf } from '../kit/counting.ts'
 import { givenSession } from '../kit/story.ts'
 
 let app: TestApp
@@ -37,4 +38,25 @@ test('a turn runs from its receipt to its answer, each step in the journal, in o
     journal.slice(1).map((_, index) => index + 1),
   )
   expect(journal[9]?.payload.text).toBe('Outdoor, by far.')
+})
+
+test('a turn is two statements with its caller, a batch of events too; the run is read when more of it is asked for', async () => {
+  const story = await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 16 })
+  await story.runtime(16)
+  const taken: { id: string }[] = []
+  const submit = (selection: string) => async () => {
+    const input = { sessionId: story.sessionId, runtimeId: story.runtimeId, text: 'Go on.' }
+    const { run } = await story.owner.do<{ run: { id: string } }>('submitTurn', input, `run${selection}`)
+    taken.push(run)
+  }
+  expect(await statementsOf(submit('{__typename id}'))).toBe(2)
+  expect(await statementsOf(submit('{id state}'))).toBe(3)
+  await story.session()
+  expect(await statementsOf(submit('{...on Node{id}}'))).toBe(3)
+  for (const { id } of taken) expect((await story.runNow(id)).state).toBe('OFFERED')
+  const runId = taken[0]?.id
+  const start = { runId, runtimeId: story.runtimeId }
+  const { runToken } = await story.owner.do<{ runToken: string }>('startRun', start, 'runToken')
+  const batch = { runId, runToken, events: [{ type: 'INFO', payload: {} }] }
+  expect(await statementsOf(() => story.owner.do('recordRunEvents', batch, 'cursor'))).toBe(2)
 })

@@ -97,7 +97,7 @@ describe('the journal of a session', () => {
     expect((await sequences(session))[0]).toBe(2)
   })
 
-  test('is shortened in bounded passes, each going on where the last stopped', async () => {
+  test('case 41: is shortened in bounded passes, each going on where the last stopped', async () => {
     await keep(1)
     const sessions: Ref[] = []
     for (let number = 0; number < 3; number += 1) {

@@ -162,7 +162,7 @@ function Frame() {
               <span>{t('palette.open')} </span>
               <kbd>{keyCap('mod+k')}</kbd>
             </button>
-            <LiveIndicator />
+            <LiveIndicator watchable={project !== undefined} />
             <PreferencesMenu onKeyboard={() => setSheet(true)} />
           </div>
         </header>

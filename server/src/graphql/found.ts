@@ -1,3 +1,4 @@
+import { type GraphQLResolveInfo, Kind } from 'graphql'
 import { decodeId, type NodeRef, type NodeType } from '../platform/ids.ts'
 import { notFound } from '../platform/refusal.ts'
 
@@ -14,3 +15,11 @@ export function refOf(type: NodeType, id: string): NodeRef {
   if (ref?.type !== type) throw notFound()
   return ref
 }
+
+/** Whether nothing of a node is asked for but its id, which whoever has its key knows without reading it. */
+export const asksForIdOnly = ({ fieldNodes }: GraphQLResolveInfo): boolean =>
+  fieldNodes.every(({ selectionSet }) =>
+    selectionSet?.selections.every(
+      (each) => each.kind === Kind.FIELD && (each.name.value === 'id' || each.name.value === '__typename'),
+    ),
+  )

@@ -1,4 +1,4 @@
-import { GraphQLError } from 'graphql'
+import { GraphQLError, type GraphQLErrorExtensions } from 'graphql'
 
 const longest = 300
 
@@ -13,8 +13,13 @@ export function plainError(error: GraphQLError): GraphQLError {
     source: error.source ?? null,
     positions: error.positions ?? null,
     path: error.path ?? null,
-    extensions: { ...error.extensions, code: 'GRAPHQL_INVALID' },
+    extensions: { ...withoutOriginal(error.extensions), code: 'GRAPHQL_INVALID' },
   })
+}
+
+/** The library shows the JSON parser's own words, which quote the body. */
+function withoutOriginal({ originalError: _, ...extensions }: GraphQLErrorExtensions) {
+  return extensions
 }
 
 function withoutValues(error: GraphQLError): string {

@@ -6,8 +6,9 @@
  *       └── cursor older than what is kept ─▶ ended (REPLAY_GAP)
  *   any ── closed | deleted | revoked | shutting down ──▶ ended        any ── reader leaves ──▶ gone
  *
- * Replay is pulled: the next page is read when the reader has taken the last one, so only live items can overflow. From
- * the tail's position on, every item comes through one path in order; there is no moment between the two.
+ * Replay is pulled: the next page is read when the reader has taken half of the last one, and waits until all of it is
+ * taken; so only live items can overflow, and a reader who stands still holds up a page and a half. From the tail's
+ * position on, every item comes through one path in order; there is no moment between the two.
  */
 
 export type EndReason =
@@ -64,6 +65,10 @@ export class Watch<Item, Cursor> {
   readonly #queue: Item[] = []
   #live = false
   #reading = false
+  /** The page behind the queue, while it is read or waits. It begins where the queue ends, which replay alone moves. */
+  #ahead: Promise<ReplayPage<Item, Cursor>> | null = null
+  /** Reading ahead begins when no more than this is left of a page. */
+  #half = 0
   #end: { reason: EndReason; earliest: Cursor | null } | null = null
   #endTaken = false
   #gone = false
@@ -95,6 +100,7 @@ export class Watch<Item, Cursor> {
     const item = this.#queue.shift()
     if (item !== undefined) {
       this.#delivered = this.#options.stream.cursorOf(item)
+      if (this.#queue.length === this.#half) this.#readAhead()
       return { item }
     }
     if (this.#end) {
@@ -179,15 +185,25 @@ export class Watch<Item, Cursor> {
     if (!this.#options.stream.beyond(this.#options.tail(), this.#scanned)) this.#live = true
   }
 
+  #readAhead(): void {
+    if (this.#ahead || this.#reading || this.#live || this.#end || this.#gone) return
+    this.#ahead = this.#options.replay(this.#scanned, this.#options.queueSize)
+    // Who takes it is told of a failure; it is nobody's when the watch ends before.
+    this.#ahead.catch(() => undefined)
+  }
+
   async #replay(): Promise<void> {
     if (this.#reading || this.#live || this.#end || this.#gone) return
     this.#reading = true
     try {
       // Pages without a hit are passed over here: the reader has nothing to take yet.
       while (!this.#live && !this.#end && !this.#gone && this.#queue.length === 0) {
-        const page = await this.#options.replay(this.#scanned, this.#options.queueSize)
+        const ahead = this.#ahead
+        this.#ahead = null
+        const page = await (ahead ?? this.#options.replay(this.#scanned, this.#options.queueSize))
         if (this.#end || this.#gone) return
         this.#queue.push(...page.items)
+        this.#half = page.items.length >> 1
         this.#scanned = page.scannedThrough
         if (page.end) this.end(page.end, page.earliest ?? null)
         else this.#attachIfCaughtUp()

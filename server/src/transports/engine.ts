@@ -134,6 +134,19 @@ export interface ServerContext {
   viewer: Viewer | null
 }
 
+/**
+ * A watch is only opened by who reads it. What comes by the engine's own way over HTTP is answered once; the streams of
+ * the other transports bring no request.
+ */
+const noWatchAsAnswer = (): Plugin => ({
+  onSubscribe({ args, setResultAndStopExecution }) {
+    if (!(args.contextValue as { request?: unknown }).request) return
+    const message = 'A subscription comes as text/event-stream, which `accept` must name, or over WebSockets.'
+    const extensions = { code: 'GRAPHQL_INVALID', http: { status: 406 } }
+    setResultAndStopExecution({ errors: [new GraphQLError(message, { extensions })] })
+  },
+})
+
 /** The GraphQL engine of one app: HTTP by itself; the other transports take its parsing, limits and execution. */
 export function createEngine(app: App) {
   return createYoga<ServerContext, Context>({
@@ -149,7 +162,14 @@ export function createEngine(app: App) {
     maskedErrors: {
       maskError: (error) => maskError(app, error, randomUUID()),
     },
-    plugins: [armor(), readable(), countRequests(app.metrics), beforeExecution(), plainErrors()],
+    plugins: [
+      armor(),
+      readable(),
+      countRequests(app.metrics),
+      beforeExecution(),
+      noWatchAsAnswer(),
+      plainErrors(),
+    ],
   })
 }
 

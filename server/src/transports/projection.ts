@@ -21,6 +21,15 @@ function eventId({ projectId, sessionId, sequence }: EventRow): string {
   return `${idPrefixes.SessionEvent}_${bytes.toString('base64url')}`
 }
 
+const second = { number: Number.NaN, text: '' }
+/** A moment as `toISOString` spells it. Events come close together, so the second's part of it is kept. */
+function spelled(at: Date): string {
+  const ms = at.getTime()
+  const number = Math.floor(ms / 1_000)
+  if (number !== second.number) Object.assign(second, { number, text: at.toISOString().slice(0, -4) })
+  return `${second.text}${String(ms - number * 1_000).padStart(3, '0')}Z`
+}
+
 /** The event's own plain fields, as JSON text. They say exactly what the schema's resolvers say; a test compares them. */
 const readers: Record<string, (event: EventRow) => string> = {
   __typename: () => '"SessionEvent"',
@@ -31,7 +40,7 @@ const readers: Record<string, (event: EventRow) => string> = {
     e.runId === null ? 'null' : `"${encodeId({ type: 'Run', projectId: e.projectId, id: e.runId })}"`,
   type: (e) => `"${e.type}"`,
   payload: (e) => JSON.stringify(e.payload),
-  at: (e) => `"${e.at.toISOString()}"`,
+  at: (e) => `"${spelled(e.at)}"`,
 }
 const coversEvents = new Set(['SessionEvent', 'SessionWatchItem', 'Node'])
 

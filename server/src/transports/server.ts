@@ -48,6 +48,14 @@ export async function openServer(app: App): Promise<Server> {
   async function graphql(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const refuse = (status: number, refusal: Refusal) => answerErrors(response, status, refusal)
     if (hasLargeBody(request, maxBody)) return refuseBody(request, response, maxBody)
+    if (request.method !== 'GET' && request.method !== 'POST') {
+      response.setHeader('allow', 'GET, POST')
+      return refuse(405, new Refusal('INVALID_INPUT', 'An operation comes by GET or POST.'))
+    }
+    const form = answerFormOf(request)
+    if (!form) {
+      return refuse(406, new Refusal('INVALID_INPUT', 'Answers are application/json or text/event-stream.'))
+    }
     if (request.method === 'POST' && !/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
       return refuse(415, new Refusal('INVALID_INPUT', 'An operation comes as application/json.'))
     }
@@ -77,12 +85,16 @@ export async function openServer(app: App): Promise<Server> {
         new Refusal('RATE_LIMITED', 'Too many requests from this token.', { retryAfterMs: wait }),
       )
     }
-    if (headers.get('accept')?.includes('text/event-stream')) {
+    if (form === 'stream') {
       streams.add(response)
       response.once('close', () => streams.delete(response))
       const params = await readParams(request)
       if (params instanceof Refusal) return refuse(400, params)
       return serveEventStream(app, engine, viewer, params, request, response)
+    }
+    if (request.method === 'GET') {
+      const params = await readParams(request)
+      if (params instanceof Refusal) return refuse(400, params)
     }
     if (await answerPlainly(engine, viewer, request, response)) return
     await engine.handle(request, response, { viewer } as never)
@@ -91,6 +103,9 @@ export async function openServer(app: App): Promise<Server> {
   async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     response.setHeader('x-content-type-options', 'nosniff')
+    if (!hasReadableAddress(request)) {
+      return answerErrors(response, 400, new Refusal('INVALID_INPUT', 'The Host header is no host.'))
+    }
     if (stopping) {
       response.setHeader('connection', 'close')
     }
@@ -169,6 +184,20 @@ function refuseBody(request: IncomingMessage, response: ServerResponse, most: nu
   )
 }
 
+/** Sign-in and exports read a request's whole address, and the console's origin from it. */
+function hasReadableAddress({ url, headers }: IncomingMessage): boolean {
+  return URL.canParse(url?.startsWith('/') ? url : '/', `http://${headers.host || 'localhost'}`)
+}
+
+/** What a client takes, told before anything is done for it; null: nothing that is made here. */
+function answerFormOf({ headers }: IncomingMessage): 'json' | 'stream' | null {
+  const accept = headers.accept?.toLowerCase() ?? '*/*'
+  if (accept.includes('text/event-stream')) return 'stream'
+  return /(^|[,\s])(\*\/\*|application\/(\*|json|graphql-response\+json))\s*($|[;,])/.test(accept)
+    ? 'json'
+    : null
+}
+
 const addressOf = (request: IncomingMessage) => request.socket.remoteAddress ?? ''
 
 function answerErrors(response: ServerResponse, status: number, refusal: Refusal | null): void {
@@ -187,11 +216,15 @@ async function readParams(request: IncomingMessage): Promise<OperationParams | R
   try {
     if (request.method === 'GET') {
       const query = new URL(request.url ?? '/', 'http://localhost').searchParams
-      const variables = query.get('variables')
+      const json = (name: string) => {
+        const text = query.get(name)
+        return text ? (JSON.parse(text) as unknown) : undefined
+      }
       return {
         query: query.get('query') ?? undefined,
         operationName: query.get('operationName') ?? undefined,
-        variables: variables ? (JSON.parse(variables) as unknown) : undefined,
+        variables: json('variables'),
+        extensions: json('extensions'),
       }
     }
     const chunks: Buffer[] = []

@@ -5,7 +5,7 @@ import type { Viewer } from '../domains/access/rules.ts'
 import { errorOf } from '../graphql/problems.ts'
 import { Refusal } from '../platform/refusal.ts'
 import { deliverSession, sessionEventsField } from './deliver.ts'
-import { type Engine, type OperationParams, prepare } from './engine.ts'
+import { coded, type Engine, type OperationParams, prepare } from './engine.ts'
 
 const keepAliveMs = 12_000
 
@@ -26,6 +26,9 @@ export async function serveEventStream(
   const prepared = await prepare(engine, viewer, params)
   if (!('document' in prepared)) return stream.finish({ errors: prepared })
   const operation = getOperationAST(prepared.document, prepared.operationName)
+  if (operation?.operation === OperationTypeNode.MUTATION && request.method !== 'POST') {
+    return stream.finish({ errors: [coded(new GraphQLError('Can only perform a mutation by POST.'))] })
+  }
   if (operation?.operation !== OperationTypeNode.SUBSCRIPTION) {
     return stream.finish((await prepared.execute(prepared)) as ExecutionResult)
   }

@@ -1,8 +1,10 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useQuery } from 'urql'
+import { usePreferences } from '../../kit/preferences.ts'
 import { useViewer } from '../../shell/viewer.ts'
 import { Capabilities, GrantableProjects } from './access-queries.ts'
+import { inWords } from './capability-words.ts'
 import { accessText } from './text.ts'
 
 export type GrantDraft = { projectId: string | null; capabilities: readonly string[] }
@@ -36,12 +38,15 @@ type CapabilityPickerProps = {
 export function CapabilityPicker({ draft, onChange, error }: CapabilityPickerProps) {
   const t = accessText.useText()
   const viewer = useViewer()
+  const { language } = usePreferences()
   const [{ data }] = useQuery({ query: Capabilities })
   const [{ data: list }] = useQuery({ query: GrantableProjects })
   const [filter, setFilter] = useState('')
   const chosen = new Set(draft.capabilities)
   const scope = draft.projectId ? 'PROJECT' : 'ALL'
-  const offered = (data?.capabilities ?? []).filter(({ scopes }) => scopes.includes(scope))
+  const offered = (data?.capabilities ?? [])
+    .filter(({ scopes }) => scopes.includes(scope))
+    .map((row) => inWords(row, language))
   const shown = offered.filter(({ name, description }) =>
     `${name} ${description}`.toLowerCase().includes(filter.toLowerCase()),
   )

@@ -2,8 +2,10 @@ import { TextInput } from '@mantine/core'
 import { useQuery } from 'urql'
 import { problemOf } from '../../data/outcome.ts'
 import { FailedState, FilteredEmpty } from '../../kit/empty-state.tsx'
+import { usePreferences } from '../../kit/preferences.ts'
 import { AppPending } from '../../shell/pending.tsx'
 import { Capabilities } from './access-queries.ts'
+import { inWords } from './capability-words.ts'
 import type { AccessSearch } from './search.ts'
 import { accessText } from './text.ts'
 
@@ -15,11 +17,12 @@ type CapabilityTableProps = {
 /** The one complete table, as the server enforces it. */
 export function CapabilityTable({ search, onChange }: CapabilityTableProps) {
   const t = accessText.useText()
+  const { language } = usePreferences()
   const [{ data, error }, refresh] = useQuery({ query: Capabilities })
   if (!data)
     return error ? <FailedState problem={problemOf(error)} onRetry={() => refresh()} /> : <AppPending />
   const wanted = (search.filter ?? '').toLowerCase()
-  const all = data.capabilities
+  const all = data.capabilities.map((row) => inWords(row, language))
   const shown = all.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
   return (
     <div className="matrix">

@@ -1,8 +1,10 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import { useState } from 'react'
 import { useQuery } from 'urql'
+import { usePreferences } from '../../kit/preferences.ts'
 import { AppPending } from '../../shell/pending.tsx'
 import { Capabilities, type GrantRow, type PrincipalRow } from './access-queries.ts'
+import { inWords } from './capability-words.ts'
 import { liveGrants, useScopeWords } from './grant-words.ts'
 import type { AccessSearch } from './search.ts'
 import { accessText } from './text.ts'
@@ -16,6 +18,7 @@ type ViewAsProps = {
 /** What the record grants a principal, and to what a token narrows it; the two facts beside one another. */
 export function ViewAs({ principals, search, onChange }: ViewAsProps) {
   const t = accessText.useText()
+  const { language } = usePreferences()
   const scope = useScopeWords()
   const [onlyHeld, setOnlyHeld] = useState(true)
   const [{ data }] = useQuery({ query: Capabilities })
@@ -34,7 +37,7 @@ export function ViewAs({ principals, search, onChange }: ViewAsProps) {
       ),
     ].join(', ')
   const rows = data.capabilities.map((capability) => ({
-    ...capability,
+    ...inWords(capability, language),
     own: where(principal.grants, capability.name),
     narrowed: token ? where(token.grants, capability.name) : '',
   }))

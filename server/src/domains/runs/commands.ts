@@ -1,7 +1,8 @@
+import type { GraphQLResolveInfo } from 'graphql'
 import { builder } from '../../graphql/builder.ts'
 import { command, type Permission } from '../../graphql/command.ts'
 import { input, inputObject } from '../../graphql/fields.ts'
-import { found } from '../../graphql/found.ts'
+import { asksForIdOnly, found } from '../../graphql/found.ts'
 import type { Ref } from '../../platform/ids.ts'
 import type { Capability } from '../access/rules.ts'
 import { RouteDecisionRef } from '../routing/graphql.ts'
@@ -29,10 +30,21 @@ const readRun = (
   { loaders }: { loaders: { run: { clear(ref: Ref): { load(ref: Ref): Promise<RunRow | null> } } } },
 ) => found(loaders.run.clear({ projectId, id }).load({ projectId, id }))
 
+/** Nearly every caller of `submitTurn` wants to know what to watch, and nothing else. */
+const showRun = (
+  result: RunResult,
+  args: unknown,
+  context: Parameters<typeof readRun>[2],
+  info: GraphQLResolveInfo,
+): RunRow | Promise<RunRow> =>
+  asksForIdOnly(info)
+    ? ({ projectId: result.projectId, id: result.runId } as RunRow)
+    : readRun(result, args, context)
+
 const runSuccess = (name: string, description: string) =>
   builder
     .objectRef<RunResult>(name)
-    .implement({ description, fields: (t) => ({ run: t.field({ ...run, resolve: readRun }) }) })
+    .implement({ description, fields: (t) => ({ run: t.field({ ...run, resolve: showRun }) }) })
 
 const onRun = (capability: Capability): Permission<{ runId: Ref }> => ({
   capability,
@@ -74,7 +86,7 @@ command('submitTurn', {
   success: builder.objectRef<RunResult & { routeId: string; cursor: number }>('SubmitTurnSuccess').implement({
     description: 'The run was offered to its runtime.',
     fields: (t) => ({
-      run: t.field({ ...run, resolve: readRun }),
+      run: t.field({ ...run, resolve: showRun }),
       cursor: t.exposeInt('cursor', {
         description: 'The sequence of the last event of this call: watch after it for what follows.',
       }),
@@ -105,7 +117,7 @@ command('steerRun', {
   success: builder.objectRef<RunResult & { cursor: number }>('SteerRunSuccess').implement({
     description: 'The guidance is recorded and on its way.',
     fields: (t) => ({
-      run: t.field({ ...run, resolve: readRun }),
+      run: t.field({ ...run, resolve: showRun }),
       cursor: t.exposeInt('cursor', { description: 'The sequence of its event.' }),
     }),
   }),
@@ -134,7 +146,7 @@ command('startRun', {
     .implement({
       description: 'The run is yours.',
       fields: (t) => ({
-        run: t.field({ ...run, resolve: readRun }),
+        run: t.field({ ...run, resolve: showRun }),
         runToken: t.exposeString('runToken', { description: 'Every later write of the run carries it.' }),
         leaseUntil: t.expose('leaseUntil', {
           type: 'DateTime',

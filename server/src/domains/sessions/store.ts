@@ -242,8 +242,16 @@ export interface EventFilter {
   types?: readonly string[] | undefined
   runIds?: readonly string[] | undefined
 }
-const eventColumns = Prisma.sql`e.project_id AS "projectId", e.session_id AS "sessionId", e.sequence, e.run_id AS "runId",
-  e.run_sequence AS "runSequence", e.type, e.payload, e.at`
+const eventColumns = Prisma.sql`e.sequence, e.run_id AS "runId", e.run_sequence AS "runSequence", e.type, e.payload, e.at`
+/** Whose events they are is known, and would be two of eight columns of each row of a long replay. */
+async function eventsOf({ projectId, id: sessionId }: Ref, rows: Promise<EventRow[]>): Promise<EventRow[]> {
+  const events = await rows
+  for (const event of events) {
+    event.projectId = projectId
+    event.sessionId = sessionId
+  }
+  return events
+}
 const eventFilter = (filter: EventFilter) => Prisma.sql`
   (${filter.types ?? null}::text[] IS NULL OR e.type = ANY (${filter.types ?? null}::text[]))
   AND (${filter.runIds ?? null}::uuid[] IS NULL OR e.run_id = ANY (${filter.runIds ?? null}::uuid[]))`
@@ -276,13 +284,16 @@ export const eventsBetween = (
   most: number,
   filter: EventFilter,
 ) =>
-  rowsOf<EventRow>(
-    db,
-    Prisma.sql`
+  eventsOf(
+    ref,
+    rowsOf<EventRow>(
+      db,
+      Prisma.sql`
     SELECT ${eventColumns} FROM session_events e
      WHERE e.project_id = ${ref.projectId}::uuid AND e.session_id = ${ref.id}::uuid
        AND e.sequence > ${after} AND e.sequence <= ${through} AND ${eventFilter(filter)}
      ORDER BY e.sequence LIMIT ${most}`,
+    ),
   )
 
 /** The same from the end of the range: the last `most`, descending. */
@@ -294,13 +305,16 @@ export const eventsBetweenBackwards = (
   most: number,
   filter: EventFilter,
 ) =>
-  rowsOf<EventRow>(
-    db,
-    Prisma.sql`
+  eventsOf(
+    ref,
+    rowsOf<EventRow>(
+      db,
+      Prisma.sql`
     SELECT ${eventColumns} FROM session_events e
      WHERE e.project_id = ${ref.projectId}::uuid AND e.session_id = ${ref.id}::uuid
        AND e.sequence > ${after} AND e.sequence <= ${through} AND ${eventFilter(filter)}
      ORDER BY e.sequence DESC LIMIT ${most}`,
+    ),
   )
 
 /** News of many watched sessions in one statement: a row a session that still exists, its new events with it. */

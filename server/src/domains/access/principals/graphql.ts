@@ -237,6 +237,8 @@ builder.queryField('principals', (t) =>
     resolve: async (_root, args, context) => {
       const request = pageRequest(args, isTimeKey)
       const rows = await listPrincipals(context.app.db, viewerOf(context), request)
+      // Their tokens and grants name them again.
+      for (const row of rows) context.loaders.principal.prime(row.id, row)
       return connectionOf(rows, request, (row) => [row.createdAt.toISOString(), row.id])
     },
   }),
