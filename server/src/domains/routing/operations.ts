@@ -8,8 +8,7 @@ import type { Protocol } from '../protocols/rules.ts'
 import { type Answer, type Failure, type Routed, type RouteInput, route, settle } from './rules.ts'
 import * as store from './store.ts'
 
-export type { RouteFilter, RouteRow } from './store.ts'
-export { routePage as listRoutes, routesByRef as loadRoutes } from './store.ts'
+export { routePage as listRoutes } from './store.ts'
 
 /** What a model is asked: the message, what to choose from, and the budgeted, untrusted background. */
 export interface Question {

@@ -2,7 +2,6 @@ import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 
 type Reader = Db | Tx
-export type RouteRow = Prisma.RouteDecisionGetPayload<object>
 
 /** What was said last in a session, newest first, and where its last turn went. */
 export interface Said {
@@ -30,14 +29,6 @@ export async function lastSaid(
   )
   return { said: rows[0]?.said ?? [], summary: rows[0]?.summary ?? null, lastTarget: rows[0]?.target ?? null }
 }
-
-export const routesByRef = (db: Reader, refs: readonly Ref[]) =>
-  db.routeDecision.findMany({
-    where: {
-      projectId: { in: [...new Set(refs.map((ref) => ref.projectId))] },
-      id: { in: refs.map((ref) => ref.id) },
-    },
-  })
 
 export interface RouteFilter {
   relations?: string[] | undefined

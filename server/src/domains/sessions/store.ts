@@ -204,9 +204,11 @@ export const sessionPage = (
     and.push({ openApprovals: filter.pendingApproval ? { gt: 0 } : 0 })
   if (filter.activeAfter) and.push({ lastActivityAt: { gte: filter.activeAfter } })
   if (filter.activeBefore) and.push({ lastActivityAt: { lt: filter.activeBefore } })
-  // Until a session has a task of its own, the only protocol that any session is under is the general one.
-  if (filter.protocol !== undefined && !'general-task@1'.startsWith(filter.protocol))
-    and.push({ id: { in: [] } })
+  // A session without a task is under no protocol but the general one.
+  if (filter.protocol !== undefined) {
+    const under = { protocol: { startsWith: filter.protocol } }
+    and.push('general-task@1'.startsWith(filter.protocol) ? { OR: [under, { protocol: null }] } : under)
+  }
   if (filter.text) {
     and.push({
       OR: [
