@@ -107,9 +107,19 @@ describe('A bare yes', () => {
   test.each(['yes', 'y', 'Yes.', 'ok', 'sure, go', '好', '动手吧', '可以', '好的，开始吧'])('%s', (text) =>
     expect(isBareAssent(text)).toBe(true),
   )
-  test.each(['yes, but by quarter', '好的，按季度', 'no', '不'])('%s is none', (text) =>
-    expect(isBareAssent(text)).toBe(false),
-  )
+  test.each([
+    'thanks',
+    'thank you!',
+    'well',
+    'and',
+    'please',
+    '谢谢',
+    '请',
+    'yes, but by quarter',
+    '好的，按季度',
+    'no',
+    '不',
+  ])('%s is none', (text) => expect(isBareAssent(text)).toBe(false))
   test.each([
     'I can merge them. Shall I go ahead?',
     'Found 412 duplicates. Merge them?',
@@ -120,6 +130,11 @@ describe('A bare yes', () => {
   ])('was asked for by: %s', (text) => expect(asksForAssent(text)).toBe(true))
   test.each([
     'Done.',
+    'Anything else?',
+    'Does that help?',
+    'Does this answer your question?',
+    '还有别的问题吗？',
+    '这样清楚了吗？',
     'Which quarter do you mean?',
     'By region or by store?',
     'What else?',
@@ -164,13 +179,24 @@ describe('A start rule', () => {
   test.each([
     'Analyze sales figures by region',
     'Compare revenue with last year',
-    'orders by month please',
+    'How did orders develop compared with last month',
     '分析各地区销售额变化',
     '统计订单量',
-    '用户按月的变化',
+    '订单按月的变化',
     'Plot the churn',
   ])('%s starts an analysis', (text) => expect(hits(text)).toBe(true))
   test.each([
+    'Explain how to query a database in Go',
+    'explore usage of useEffect in React',
+    'compare these two tables and chairs',
+    'Write a blog post on how startups measure churn',
+    'Fix the bug in the retention calculate function',
+    '看看这个收入证明怎么写',
+    '帮我查一下报表系统的登录地址',
+    '写一篇关于成本分析的作文',
+    'translate this paragraph about revenue by region',
+    'rename the csv files by month',
+    'email the customers by region',
     'sales',
     'Need a sales pitch',
     'count the files in this folder',

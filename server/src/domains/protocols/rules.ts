@@ -26,10 +26,14 @@ export interface Phase {
   needsApproval: string[]
   transitions: Transition[]
 }
-/** What makes a message the start of a task under a protocol: every list is hit by one of its words or phrases. */
+/**
+ * What makes a message the start of a task under a protocol: of one of its alternatives, every list is hit by one of its
+ * words or phrases, and none of `noneOf` is in it.
+ */
 export interface StartRule {
   id: string
   anyOf: { all: string[][] }[]
+  noneOf?: string[] | undefined
 }
 export interface Protocol {
   id: string

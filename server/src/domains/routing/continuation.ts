@@ -147,54 +147,57 @@ const yes = [
   'please do',
   'go',
   'go ahead',
+  'go for it',
   'sounds good',
   'agreed',
   'approved',
   'of course',
   'absolutely',
-  'please',
   'lets do it',
   'lets go',
 ]
+const politeness = ['please', 'pls', 'plz', 'now', 'then']
 const yesInChinese = [
   '好的',
   '好',
-  '好吧',
   '行',
   '可以',
   '嗯',
   '是的',
   '是',
   '对',
-  '动手吧',
   '动手',
-  '做吧',
-  '开始吧',
+  '做',
   '开始',
   '同意',
   '批准',
   '没问题',
-  '去吧',
-  '来吧',
+  '去',
+  '来',
   '就这样',
-  '吧',
-  '请',
 ]
+const politenessInChinese = ['请', '吧', '呀', '啊', '的', '那就', '那', '就']
 const assent = new RegExp(
-  `^(?:(?:${oneOf([...yes, ...courtesy])})(?![a-z0-9])|(?:${oneOf(yesInChinese)})| )+$`,
+  `^(?:(?:${oneOf([...yes, ...politeness])})(?![a-z0-9])|(?:${oneOf([...yesInChinese, ...politenessInChinese])})| )+$`,
   'u',
 )
+const assentCore = new RegExp(`(?<![a-z0-9])(?:${oneOf(yes)})(?![a-z0-9])|${oneOf(yesInChinese)}`, 'u')
 
 /** Whether a message is nothing but a yes. It goes on with a task only where it was asked for: `asksForAssent`. */
-export const isBareAssent = (text: string): boolean => lengthOf(text) <= maxWeak && assent.test(plain(text))
+export function isBareAssent(text: string): boolean {
+  const words = plain(text)
+  return lengthOf(text) <= maxWeak && assent.test(words) && assentCore.test(words)
+}
 
 const asking =
   /\b(?:shall|should|may|can|could) (?:i|we)\b|\b(?:would you like|do you want|want) me to\b|\bok(?:ay)? to\b|\b(?:proceed|go ahead|continue|confirm|approve|ready)\b|需要我|要我|要不要|是否|可以吗|行吗|好吗|同意吗|继续吗|确认|批准|执行吗|开始吗|动手吗/u
 
-/** A short question that offers something ("Merge them?", "要合并吗？"), and does not ask what, which or how. */
-const offering =
-  /^(?!(?:what|which|who|whom|whose|when|where|why|how)\b)(?!.*\bor\b)[a-z]+(?:[ '’-][a-z0-9]+){0,5}\?$/u
-const offeringInChinese = /^(?!.*(?:什么|哪|怎|几|多少|谁|还是|为何)).{1,12}[吗吧么]?[?？]$/u
+/** A short question that offers to do something ("Merge them?", "要合并吗？"), and does not ask what, which or how. */
+const deeds =
+  'add|apply|approve|archive|build|cancel|clean|close|commit|continue|convert|copy|create|delete|deploy|download|drop|execute|export|fix|generate|import|install|keep|load|merge|migrate|move|open|overwrite|post|proceed|publish|push|rebuild|remove|rename|replace|reset|restart|resume|retry|rerun|revert|roll back|run|save|schedule|send|share|skip|split|start|stop|submit|switch|sync|try|update|upload|use|write'
+const offering = new RegExp(`^(?!.*\\bor\\b)(?:and |now |then )?(?:${deeds})(?: [a-z0-9'’-]+){0,5}\\?$`, 'u')
+const offeringInChinese =
+  /^(?!.*(?:什么|哪|怎|几|多少|谁|还是|为何|还有|别的|其他|问题|清楚|明白|满意|帮助)).{0,8}要.{1,10}吗[?？]$/u
 
 /** Whether the last sentence of an assistant's message asks for a yes. */
 export function asksForAssent(text: string): boolean {
@@ -204,7 +207,5 @@ export function asksForAssent(text: string): boolean {
     .replace(/["'”’)）\s]+$/u, '')
     .trim()
   if (!/[?？]$/u.test(last)) return false
-  return (
-    asking.test(last) || offering.test(last) || (/\p{Script=Han}/u.test(last) && offeringInChinese.test(last))
-  )
+  return asking.test(last) || offering.test(last) || offeringInChinese.test(last)
 }

@@ -20,8 +20,9 @@ function hits(phrases: readonly string[], text: string): boolean {
   return pattern.test(text)
 }
 
-/** Whether a rule hits a message: one of its alternatives has a phrase of each of its lists in it. */
+/** Whether a rule hits a message: one of its alternatives has a phrase of each of its lists in it, and nothing speaks against it. */
 export function startRuleHits(rule: StartRule, message: string): boolean {
   const text = message.normalize('NFKC').toLowerCase()
+  if (rule.noneOf && hits(rule.noneOf, text)) return false
   return rule.anyOf.some(({ all }) => all.length > 0 && all.every((phrases) => hits(phrases, text)))
 }
