@@ -16,6 +16,7 @@ import type { Db } from './platform/database.ts'
 import type { Ids } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { originOf } from './platform/origin.ts'
 import { drainOutbox } from './platform/outbox.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
@@ -59,6 +60,8 @@ export interface App extends Platform {
   metrics: Metrics
   /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
   endpoints: Endpoint[]
+  /** Where people reach the console; with port 0 only once this server listens. */
+  origin: string
   /** The path of the one-time sign-in link, while nobody has signed up as the first owner. */
   firstOwnerPath: string | null
   /** Whether the runtime in the box works here; known once this server listens. */
@@ -149,6 +152,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       (request) => handleSessionExport(request, app),
       (request) => handleHealth(request, app),
     ],
+    origin: originOf(config),
     firstOwnerPath: firstOwner?.path ?? null,
     sample: { on: false, reason: config.sample ? 'it is starting' : 'WHEELHOUSE_SAMPLE is 0' },
     refreshViewers: (viewers) => refreshViewers(platform, viewers),
@@ -163,6 +167,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     async listen(port, host) {
       server = await openServer(app)
       const url = await server.listen(port, host)
+      app.origin = originOf({ ...config, port: port || Number(new URL(url).port) })
       readySince = clock.now()
       if (config.sample) {
         sample = await startSample(platform, { url, databaseUrl, log })
