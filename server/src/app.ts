@@ -8,7 +8,7 @@ import { exposeHealth } from './domains/health/measures.ts'
 import { HealthMonitor, sampleEveryMs } from './domains/health/monitor.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
-import { sweepRuns } from './domains/runs/sweep.ts'
+import { RunSweep } from './domains/runs/sweep.ts'
 import { openSessionTail, type SessionTail, sessionTopic } from './domains/sessions/journal/operations.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -86,7 +86,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const inbox = new OpenCounts(platform, log)
   const openWatches = new OpenWatches(platform)
   const startedAt = clock.now()
-  let readySince = startedAt
+  const runs = new RunSweep(platform, { notesPauses: options.automaticSweeps ?? true })
 
   wake.listen((hints) => {
     if (hints === 'anything') {
@@ -108,7 +108,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
 
   const chores: Chore[] = [
-    { name: 'runs', everyMs: 1_000, run: () => sweepRuns(platform, readySince) },
+    { name: 'runs', everyMs: 1_000, run: () => runs.pass() },
     { name: 'outbox', everyMs: 1_000, run: () => drainOutbox(platform, { console: consoleChannel }, log) },
     { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
     ...retentionChores(platform),
@@ -168,7 +168,7 @@ export async function createApp(options: AppOptions): Promise<App> {
       server = await openServer(app)
       const url = await server.listen(port, host)
       app.origin = originOf({ ...config, port: port || Number(new URL(url).port) })
-      readySince = clock.now()
+      runs.ready()
       if (config.sample) {
         sample = await startSample(platform, { url, databaseUrl, log })
         app.sample = { on: sample.on, reason: sample.reason }
