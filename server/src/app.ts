@@ -147,10 +147,11 @@ export async function createApp(options: AppOptions): Promise<App> {
     health,
     metrics,
     endpoints: [
+      // First, and without asking the database who calls: it must be answered while that is away.
+      (request) => handleHealth(request, app),
       (request, address) => auth.handle(request, address),
       async (request) => handleAuditExport(platform, await app.authenticate(request.headers), request),
       (request) => handleSessionExport(request, app),
-      (request) => handleHealth(request, app),
     ],
     origin: originOf(config),
     firstOwnerPath: firstOwner?.path ?? null,
