@@ -101,10 +101,11 @@ describe('health', () => {
       log,
     )
     const watch = monitor.watch()
-    expect((await watch.next()).value?.status).toBe('OK')
-    failures = 1
+    // A machine that is busy may be warned of; that the sweeper fails again and again is more than that.
+    expect((await watch.next()).value?.status).not.toBe('FAILING')
+    failures = 21
     await monitor.tick()
-    expect((await watch.next()).value?.status).toBe('WARN')
+    expect((await watch.next()).value?.status).toBe('FAILING')
     monitor.close()
     expect(await watch.next()).toEqual({ done: true, value: undefined })
   })
