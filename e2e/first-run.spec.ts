@@ -28,7 +28,10 @@ test('from the one-time link to a session that really ran: owner, project, guide
     await page.keyboard.press('Enter')
 
     await expect(page.getByText('Step 3 of 3')).toBeVisible()
-    await page.getByRole('button', { name: 'Start the guided session' }).click()
+    // It waits for the sample agent, which is a process of its own.
+    const start = page.getByRole('button', { name: 'Start the guided session' })
+    await expect(start).toBeEnabled({ timeout: 30_000 })
+    await start.click()
     const guide = page.getByRole('region', { name: 'Guided session' })
     const { gate, timeline, transcript, live, message, send } = regions(page)
     await expect(guide).toBeVisible()

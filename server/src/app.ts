@@ -9,7 +9,7 @@ import { HealthMonitor, sampleEveryMs } from './domains/health/monitor.ts'
 import { openProjectTail, type ProjectTail } from './domains/projects/feed/operations.ts'
 import type { Classifier } from './domains/routing/operations.ts'
 import { openSignalTail, type SignalTail, signalTopic } from './domains/runs/runtimes/signals.ts'
-import { sweepRuns } from './domains/runs/sweep.ts'
+import { RunSweep } from './domains/runs/sweep.ts'
 import { openSessionTail, type SessionTail, sessionTopic } from './domains/sessions/journal/operations.ts'
 import type { Clock } from './platform/clock.ts'
 import type { Config } from './platform/config.ts'
@@ -17,6 +17,7 @@ import type { Db } from './platform/database.ts'
 import type { Ids } from './platform/ids.ts'
 import type { Logger } from './platform/logger.ts'
 import { createMetrics, type Metrics } from './platform/metrics.ts'
+import { originOf } from './platform/origin.ts'
 import { drainOutbox } from './platform/outbox.ts'
 import { type Chore, type Sweeper, startSweeper } from './platform/sweeper.ts'
 import type { Platform } from './platform/transaction.ts'
@@ -62,6 +63,8 @@ export interface App extends Platform {
   metrics: Metrics
   /** Endpoints outside GraphQL; each answers null for paths that are not its own. */
   endpoints: Endpoint[]
+  /** Where people reach the console; with port 0 only once this server listens. */
+  origin: string
   /** The path of the one-time sign-in link, while nobody has signed up as the first owner. */
   firstOwnerPath: string | null
   /** Whether the runtime in the box works here; known once this server listens. */
@@ -92,7 +95,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   const inbox = new OpenCounts(platform, log)
   const openWatches = new OpenWatches(platform)
   const startedAt = clock.now()
-  let readySince = startedAt
+  const runs = new RunSweep(platform, { notesPauses: options.automaticSweeps ?? true })
 
   wake.listen((hints) => {
     if (hints === 'anything') {
@@ -114,7 +117,7 @@ export async function createApp(options: AppOptions): Promise<App> {
   })
 
   const chores: Chore[] = [
-    { name: 'runs', everyMs: 1_000, run: () => sweepRuns(platform, readySince) },
+    { name: 'runs', everyMs: 1_000, run: () => runs.pass() },
     { name: 'outbox', everyMs: 1_000, run: () => drainOutbox(platform, { console: consoleChannel }, log) },
     { name: 'rights', everyMs: 1_000, run: () => openWatches.check() },
     ...retentionChores(platform),
@@ -154,11 +157,13 @@ export async function createApp(options: AppOptions): Promise<App> {
     classifier: config.model && (await loadClassifier(config.model)),
     metrics,
     endpoints: [
+      // First, and without asking the database who calls: it must be answered while that is away.
+      (request) => handleHealth(request, app),
       (request, address) => auth.handle(request, address),
       async (request) => handleAuditExport(platform, await app.authenticate(request.headers), request),
       (request) => handleSessionExport(request, app),
-      (request) => handleHealth(request, app),
     ],
+    origin: originOf(config),
     firstOwnerPath: firstOwner?.path ?? null,
     sample: { on: false, reason: config.sample ? 'it is starting' : 'WHEELHOUSE_SAMPLE is 0' },
     refreshViewers: (viewers) => refreshViewers(platform, viewers),
@@ -173,7 +178,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     async listen(port, host) {
       server = await openServer(app)
       const url = await server.listen(port, host)
-      readySince = clock.now()
+      app.origin = originOf({ ...config, port: port || Number(new URL(url).port) })
+      runs.ready()
       if (config.sample) {
         sample = await startSample(platform, { url, databaseUrl, log })
         app.sample = { on: sample.on, reason: sample.reason }

@@ -2,6 +2,7 @@ import { request as open } from 'node:http'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
+import { administer } from '../kit/database.ts'
 import { knownCodes } from '../kit/hostile-schema.ts'
 
 let app: TestApp
@@ -274,4 +275,14 @@ test('a Host that is none is refused on every path, and nothing of the server is
       expect(text).toMatch(/^HTTP\/1.1 400 /)
       expect(text).not.toMatch(/at .*:\d+:\d+|Invalid URL/)
     }
+})
+
+test('that the process lives is said whoever asks, also while the database can’t tell who that is', async () => {
+  await administer(app.databaseUrl, 'ALTER TABLE tokens RENAME TO tokens_away')
+  try {
+    for (const path of ['/healthz', '/readyz'])
+      expect((await send(path, { method: 'GET' })).status, path).toBe(200)
+  } finally {
+    await administer(app.databaseUrl, 'ALTER TABLE tokens_away RENAME TO tokens')
+  }
 })

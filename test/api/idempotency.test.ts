@@ -85,6 +85,54 @@ describe('S11: an idempotency key', () => {
     await story.writes.complete()
   })
 
+  test('used for two inputs at once does one of them, and tells every other that it is not this one', async () => {
+    const other = await app.another()
+    const [owner] = [app.owner]
+    const story = await (await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 8 })).run()
+    const { runId, runToken, sessionId, projectId } = story
+    const ask = await story.writes.ask()
+    // The operation, its input but for what differs, what differs, and how many events one of them writes.
+    const races: [string, object, object[], number][] = [
+      [
+        'recordRunEvents',
+        { runId, runToken },
+        ['a', 'b'].map((text) => ({ events: [{ type: 'INFO', payload: { text } }] })),
+        1,
+      ],
+      ['steerRun', { runId }, [{ text: 'left' }, { text: 'right' }], 2],
+      ['submitTurn', { sessionId }, [{ text: 'one' }, { text: 'two' }], 3],
+      ['createSession', { projectId }, [{ title: 'one' }, { title: 'two' }], 0],
+      ['recordUsage', { runId, runToken }, [{ inputTokens: 1 }, { inputTokens: 2 }], 1],
+      ['resolveApproval', { approvalId: ask.id }, [{ decision: 'allow' }, { decision: 'deny' }], 2],
+    ]
+    for (const [operation, same, inputs, written] of races) {
+      const before = (await story.journal()).length
+      const name = `${operation[0]?.toUpperCase()}${operation.slice(1)}`
+      const document = `mutation($input:${name}Input!){result:${operation}(input:$input){__typename ...on Problem{code}}}`
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, async (_, n) => {
+          const input = { ...same, ...inputs[n % 2], idempotencyKey: `race-${operation}` }
+          const { data, errors } = await (n % 4 < 2 ? owner : other.owner).request<{
+            result: { __typename: string; code?: string }
+          }>(document, { input })
+          expect(errors, operation).toBeUndefined()
+          return { of: n % 2, code: data?.result.code ?? data?.result.__typename }
+        }),
+      )
+      const codesOf = (of: number) => [
+        ...new Set(outcomes.filter((each) => each.of === of).map(({ code }) => code)),
+      ]
+      const won = codesOf(0).includes(`${name}Success`) ? 0 : 1
+      expect([operation, codesOf(won), codesOf(1 - won)]).toEqual([
+        operation,
+        [`${name}Success`],
+        ['IDEMPOTENCY_CONFLICT'],
+      ])
+      expect((await story.journal()).length - before, operation).toBe(written)
+    }
+    await other.close()
+  })
+
   test('is one caller’s own, and one operation’s', async () => {
     const story = await givenSession(app)
     const second = await principalWith(app, 'second', [

@@ -1,6 +1,8 @@
+import { RunSweep } from '@wheelhouse/server/domains/runs/sweep'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
 import { audit } from '../kit/audit.ts'
+import { administer } from '../kit/database.ts'
 import { eventually } from '../kit/eventually.ts'
 import { readDigest } from '../kit/hostile-digest.ts'
 import { principalWith } from '../kit/hostile-world.ts'
@@ -352,4 +354,34 @@ test('case 16: a cancel ends the record of a run whose runtime is gone, and its 
   )
   await beat(story)
   await (await story.run()).writes.complete()
+})
+
+describe('a run is not lost for a silence in which nobody could be heard', () => {
+  const minutes = 60_000
+
+  test('while the database was away: the grace begins when it is back', async () => {
+    const story = await (await givenSession(app)).run()
+    await administer(app.databaseUrl, 'ALTER TABLE approvals RENAME TO approvals_away')
+    await expect(app.pass(10 * minutes)).rejects.toThrow()
+    await administer(app.databaseUrl, 'ALTER TABLE approvals_away RENAME TO approvals')
+    await app.pass(0)
+    await app.pass(59_000)
+    expect(await story.runNow()).toMatchObject({ state: 'RUNNING' })
+    await app.pass(2_000)
+    expect(await story.runNow()).toMatchObject({ state: 'FAILED', failureCode: 'RUNTIME_LOST' })
+  })
+
+  test('while the machine slept, or because its clock was set: the grace begins with the next pass', async () => {
+    const story = await (await givenSession(app)).run()
+    const sweep = new RunSweep(app.app, { notesPauses: true })
+    const stateAfter = async (ms: number) => {
+      app.clock.advance(ms)
+      await sweep.pass()
+      return (await story.runNow()).state
+    }
+    expect(await stateAfter(0)).toBe('RUNNING')
+    expect(await stateAfter(30 * minutes)).toBe('RUNNING')
+    for (let n = 0; n < 5; n += 1) expect(await stateAfter(10_000)).toBe('RUNNING')
+    expect(await stateAfter(10_000)).toBe('FAILED')
+  })
 })

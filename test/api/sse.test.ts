@@ -93,6 +93,21 @@ describe('server-sent events', () => {
     await idle()
   })
 
+  test.each(['-1', 'abc', '1e3', '0x1', '7, 8', '12345678901', '9999999999'])(
+    'are refused a Last-Event-ID of %s, instead of going on from elsewhere',
+    async (id) => {
+      const story = await givenSession(app)
+      for (const [query, of] of [
+        [events, story.sessionId],
+        [feed, story.projectId],
+      ] as const) {
+        const watch = await stream(query, { id: of }, { 'last-event-id': id })
+        await watch.ended
+        expect(JSON.stringify(watch.frames()[0]?.data?.errors)).toContain('INVALID_CURSOR')
+      }
+    },
+  )
+
   test('resume after Last-Event-ID, whatever the operation’s own cursor says', async () => {
     const story = await (await givenSession(app)).run()
     await story.writes.events(...infos(5))

@@ -130,6 +130,30 @@ describe('the embedded PostgreSQL', () => {
     expect(postgres.pid).toBeNull()
   })
 
+  test('that recovers from the crash of one of its processes is stopped without waiting for that', async () => {
+    const data = join(parent, 'data')
+    const postgres = await start(data)
+    await rows(postgres.url, 'CREATE TABLE filled AS SELECT n, md5(n::text) FROM generate_series(1, 50000) n')
+    const client = new pg.Client({ connectionString: postgres.url })
+    const lost = new Promise((resolve) => client.on('error', resolve))
+    await client.connect()
+    const { rows: own } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    signal(own[0]?.pid ?? 0, 'SIGKILL')
+    await lost
+    await eventually(() =>
+      rows(postgres.url, 'SELECT 1').then(
+        () => false,
+        (error: { code?: string }) => error.code === '57P03',
+      ),
+    )
+    const began = performance.now()
+    await postgres.stop()
+    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(processesOf(data)).toEqual([])
+    const again = await start(data)
+    expect(await rows(again.url, 'SELECT count(*)::int AS n FROM filled')).toEqual([{ n: 50_000 }])
+  })
+
   test('left behind by a server that was killed is stopped before the next one starts', async () => {
     const data = join(parent, 'data')
     const earlier = await serverWith(data)

@@ -24,11 +24,28 @@ export interface Unit {
 const conflicts = new Set(['40001', '40P01', 'P2034'])
 const attempts = 5
 
-/** Whether the database gave up on a transaction only because of its neighbours. */
-function isConflict(error: unknown): boolean {
-  const e = error as { code?: string; meta?: { code?: string }; cause?: { originalCode?: string } } | null
-  return [e?.code, e?.meta?.code, e?.cause?.originalCode].some((code) => code && conflicts.has(code))
+/** The codes that an error of the database carries: PostgreSQL's, wherever Prisma or pg put it, and Prisma's own. */
+function codesOf(error: unknown): string[] {
+  const e = error as { code?: string; meta?: Meta; cause?: { originalCode?: string } } | null
+  const codes = [
+    e?.code,
+    e?.meta?.code,
+    e?.meta?.driverAdapterError?.cause?.originalCode,
+    e?.cause?.originalCode,
+  ]
+  return codes.filter((code) => code !== undefined)
 }
+interface Meta {
+  code?: string
+  driverAdapterError?: { cause?: { originalCode?: string } }
+}
+
+/** PostgreSQL's five-character code of an error. */
+export const databaseCode = (error: unknown) =>
+  codesOf(error).find((code) => /^[0-9A-Z]{5}$/.test(code) && !/^P20/.test(code))
+
+/** Whether the database gave up on a transaction only because of its neighbours. */
+const isConflict = (error: unknown) => codesOf(error).some((code) => conflicts.has(code))
 
 /**
  * The only way to write. Runs `work` in one READ COMMITTED transaction, again (at most 5 times) when the database

@@ -36,7 +36,7 @@ export async function serveEventStream(
   const last = request.headers['last-event-id']
   if (selection) {
     try {
-      const after = typeof last === 'string' && /^\d{1,10}$/.test(last) ? { after: Number(last) } : {}
+      const after = last ? { after: sequenceOf(last) } : {}
       const delivery = await deliverSession(app, prepared, selection, stream, after)
       whenGone(response, delivery.leave)
       await delivery.done
@@ -54,6 +54,12 @@ export async function serveEventStream(
   whenGone(response, () => void result.return(undefined))
   for await (const each of result) await stream.send(JSON.stringify(each), ids.latest)
   stream.complete()
+}
+
+/** The sequence that a reader says it has reached. Going on from elsewhere than it thinks would hide what lies between. */
+function sequenceOf(last: string | string[]): number {
+  if (typeof last === 'string' && /^\d{1,10}$/.test(last)) return Number(last)
+  throw new Refusal('INVALID_CURSOR', '`Last-Event-ID` is not an id of this stream.')
 }
 
 /** Calls `leave` when the reader is gone, also when it went before this call. */

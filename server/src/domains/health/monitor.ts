@@ -1,9 +1,10 @@
 import { Latest } from '../../platform/latest.ts'
 import type { Logger } from '../../platform/logger.ts'
 import type { Sweeper } from '../../platform/sweeper.ts'
-import type { Platform } from '../../platform/transaction.ts'
+import { databaseCode, type Platform } from '../../platform/transaction.ts'
 import { countPending, probe, readLag, readVitals } from './operations.ts'
 import {
+  causeOf,
   type HealthStatus,
   overall,
   type Panel,
@@ -207,11 +208,13 @@ export class HealthMonitor {
   async #probeWhenDue(at: Date): Promise<void> {
     if (this.#probe?.probe.ms && performance.now() - this.#probe.measuredAt < probeEveryMs) return
     this.#probes += 1
+    let cause: string | null = null
     const ms = await within(probe(this.#platform)).catch((error: unknown) => {
       if (!this.#stopping) this.#log.warn({ err: error }, 'the end-to-end probe failed')
+      cause = causeOf(databaseCode(error))
       return null
     })
-    this.#probe = { probe: { at, ms }, measuredAt: performance.now() }
+    this.#probe = { probe: { at, ms, cause }, measuredAt: performance.now() }
   }
 
   #keep(sample: Sample): void {

@@ -73,7 +73,21 @@ export interface Probe {
   at: Date
   /** How long it took; null when it failed. */
   ms: number | null
+  /** Of a failure that a person can mend. */
+  cause?: string | null
 }
+
+/** What keeps a database from writing, by PostgreSQL's code, in words for who can mend it. */
+const causes: Record<string, string> = {
+  '53100': 'The database’s disk is full: make room, and it goes on by itself.',
+  '53200': 'The database is out of memory.',
+  '53300': 'The database has no connection left: raise max_connections, or end who holds them.',
+  '25006': 'The database only reads: DATABASE_URL names a replica, or it was set read-only.',
+  '42501': 'The role in DATABASE_URL may not write to Wheelhouse’s tables.',
+}
+
+/** The cause of a failed write, where its code names one that a person can mend. */
+export const causeOf = (code: string | undefined): string | null => (code && causes[code]) || null
 /** One look at everything. `vitals` and `latencyMs` are null when the database did not answer. */
 export interface Sample {
   at: Date
@@ -230,7 +244,9 @@ function probePanel(probe: Probe): PanelFacts {
     key: 'probe',
     summary:
       probe.ms === null
-        ? 'A project, a session and an event of it could not be written and read back.'
+        ? ['A project, a session and an event of it could not be written and read back.', probe.cause]
+            .filter(Boolean)
+            .join(' ')
         : 'A project, a session and an event of it are written, read back and undone in one transaction; nobody sees them.',
     checkedAt: probe.at,
     ...(probe.ms === null && { atLeast: 'FAILING' as const }),

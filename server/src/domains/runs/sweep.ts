@@ -38,6 +38,45 @@ export async function sweepRuns(platform: Platform, readySince: Date): Promise<n
   return changed
 }
 
+/** Passes come every second; after a pause as long as this, somebody may have called and found nobody listening. */
+const longPauseMs = 15_000
+
+/**
+ * The passes of one server, which knows since when it could hear its runtimes: since it was ready, and since it is
+ * again after its database was away, its machine slept or its clock was set. Nobody is lost for a silence in which
+ * nobody could have been heard.
+ */
+export class RunSweep {
+  readonly #platform: Platform
+  readonly #notesPauses: boolean
+  #hearsSince: Date
+  #lastPassAt: Date | null = null
+  #failed = false
+
+  /** `notesPauses`: false where passes come only when they are asked for. */
+  constructor(platform: Platform, options: { notesPauses: boolean }) {
+    this.#platform = platform
+    this.#notesPauses = options.notesPauses
+    this.#hearsSince = platform.clock.now()
+  }
+
+  /** From now on this server listens. */
+  ready(): void {
+    this.#hearsSince = this.#platform.clock.now()
+  }
+
+  async pass(): Promise<number> {
+    const now = this.#platform.clock.now()
+    const pauseMs = this.#lastPassAt ? Math.abs(now.getTime() - this.#lastPassAt.getTime()) : 0
+    if (this.#failed || (this.#notesPauses && pauseMs > longPauseMs)) this.#hearsSince = now
+    this.#failed = true
+    const changed = await sweepRuns(this.#platform, this.#hearsSince)
+    this.#failed = false
+    this.#lastPassAt = this.#platform.clock.now()
+    return changed
+  }
+}
+
 async function lockedFor(
   platform: Platform,
   ref: Ref,

@@ -116,10 +116,10 @@ export async function startPostgres({
   const stop = async () => {
     stopping = true
     wake.abort()
-    await shutDown(child)
+    await shutDown(child, socket)
     await restarting
     // A restart that was under way when the stop came has a postmaster of its own.
-    await shutDown(child)
+    await shutDown(child, socket)
     await clearBackends(location.cluster, location.clusterName)
     removeSocketDirectory(socket)
   }
@@ -130,7 +130,7 @@ export async function startPostgres({
     restarting = supervise(exit)
   } catch (error) {
     stopping = true
-    await shutDown(child)
+    await shutDown(child, socket)
     removeSocketDirectory(socket)
     throw error
   }
@@ -178,15 +178,34 @@ async function createDatabase(socket: string): Promise<void> {
   }
 }
 
-/** Fast first (open transactions are rolled back), then without a checkpoint, then killed. */
-async function shutDown(child: ChildProcess | null): Promise<void> {
+/** Whether it turns connections away because it still recovers. */
+async function recovers(socket: string): Promise<boolean> {
+  const connectionString = connectionUrl(socket, 'postgres')
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return false
+  } catch (error) {
+    return (error as { code?: string }).code === '57P03'
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const fast = ['SIGINT', 30_000] as const
+const immediate = ['SIGQUIT', 10_000] as const
+const killed = ['SIGKILL', 5_000] as const
+
+/**
+ * Fast first (open transactions are rolled back), then without a checkpoint, then killed. One that recovers has no
+ * transaction and nothing to write that its log does not hold, and may not hear of a fast stop until it is done.
+ */
+async function shutDown(child: ChildProcess | null, socket: string): Promise<void> {
   if (!child?.pid || child.exitCode !== null || child.signalCode !== null) return
+  const ways = (await recovers(socket)) ? [immediate, killed] : [fast, immediate, killed]
   const ended = new Promise<true>((resolve) => child.once('exit', () => resolve(true)))
-  for (const [name, limitMs] of [
-    ['SIGINT', 30_000],
-    ['SIGQUIT', 10_000],
-    ['SIGKILL', 5_000],
-  ] as const) {
+  for (const [name, limitMs] of ways) {
     signal(child.pid, name)
     const limit = new AbortController()
     const inTime = await Promise.race([

@@ -2,7 +2,6 @@ import { builder } from '../../../graphql/builder.ts'
 import { command } from '../../../graphql/command.ts'
 import { type Fields, input, inputObject, type Parsed } from '../../../graphql/fields.ts'
 import { found } from '../../../graphql/found.ts'
-import { originOf } from '../../../platform/origin.ts'
 import { notFound } from '../../../platform/refusal.ts'
 import type { GrantFacts } from '../rules.ts'
 import { invitationPath } from '../sign-in/operations.ts'
@@ -62,9 +61,7 @@ command('createPrincipal', {
           description:
             'For a PERSON: the link by which it signs in for the first time. Good once, for 7 days.',
           resolve: async ({ invitationId }, _args, { app }) =>
-            invitationId === null
-              ? null
-              : `${originOf(app.config)}${await invitationPath(app, invitationId)}`,
+            invitationId === null ? null : `${app.origin}${await invitationPath(app, invitationId)}`,
         }),
       }),
     }),

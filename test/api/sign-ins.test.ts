@@ -54,6 +54,19 @@ async function stream(signIn: SignIn, name: string): Promise<{ text: Promise<str
   return { text: response.text() }
 }
 
+test('an invitation leads to the port that was taken, where any could be', async () => {
+  const { signInUrl } = await app.owner.do<{ signInUrl: string }>(
+    'createPrincipal',
+    {
+      kind: 'PERSON',
+      name: 'Grace',
+      grants: [{ capabilities: ['project.read'], projectId: story.projectId }],
+    },
+    'signInUrl',
+  )
+  expect(new URL(signInUrl).origin).toBe(app.url)
+})
+
 describe('who signs out', () => {
   test('loses every watch that was opened with that sign-in, on every transport and server, and no other', async () => {
     const other = await app.another()
