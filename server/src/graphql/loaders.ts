@@ -12,6 +12,13 @@ import { loadBindings, loadRequirementStates, loadRevisions } from '../domains/i
 import type { RequirementState } from '../domains/intents/rules.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
+import {
+  loadActions,
+  loadLastSegments,
+  loadSegments,
+  loadSegmentsOfRuns,
+  type SegmentRow,
+} from '../domains/runs/guard/operations.ts'
 import { loadRunPages, type RunPage } from '../domains/runs/listing/operations.ts'
 import {
   type ApprovalRow,
@@ -78,6 +85,16 @@ function requirementStates(db: Db) {
   )
 }
 
+const segmentByRun = (db: Db) =>
+  new DataLoader<Ref, SegmentRow | null, string>(
+    async (runs) => {
+      const rows = await loadLastSegments(db, runs)
+      const byRun = new Map(rows.map((row) => [`${row.projectId}/${row.runId}`, row]))
+      return runs.map((run) => byRun.get(refKey(run)) ?? null)
+    },
+    { cacheKeyFn: refKey },
+  )
+
 /** Pages that belong to nodes, those of all of them together. A page is its own key: none is asked for twice. */
 const pagesOf = <Page extends object, Result>(load: (pages: readonly Page[]) => Promise<Result[]>) =>
   new DataLoader<Page, Result>(load, { cache: false })
@@ -99,6 +116,14 @@ export function createLoaders(db: Db) {
       (await loadBindings(db, refs)).map((binding) => ({ ...binding, id: binding.runId })),
     ),
     requirementState: requirementStates(db),
+    segment: byRef((refs) => loadSegments(db, refs)),
+    /** The active segment of a run, or its last, by the run. */
+    lastSegment: segmentByRun(db),
+    segmentsOfRun: childrenOf(
+      (ids) => loadSegmentsOfRuns(db, ids),
+      (row) => row.runId,
+    ),
+    action: byRef((refs) => loadActions(db, refs)),
     inboxItem: byRef((refs) => loadInboxItems(db, refs)),
     approval: byRef((refs) => loadApprovals(db, refs)),
     approvalsOfRun: childrenOf(

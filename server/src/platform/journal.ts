@@ -107,21 +107,23 @@ export interface Appended {
  * Appends to a session's journal, in the caller's transaction, in one statement: takes the next dense sequence numbers
  * from the session's row (whose lock orders all writers of the session until they commit), the run's own numbers from
  * the run's row, writes the events, and those of the project's catalogue to the project's feed. Returns null when the
- * session is not there. Payloads must be strict JSON already. `tools` counts what a runtime's own batch says of tools,
- * which is its run's sign of life too.
+ * session is not there. Payloads must be strict JSON already. `tools` counts what a runtime's own write says of tools,
+ * which is its run's sign of life too. `rows` is what the events tell of, written by the same statement: comma-separated
+ * `name AS (…)`, touching neither the session nor the run.
  */
 export async function append(
   unit: Unit,
   session: Ref,
   runId: string | null,
   entries: Entry[],
-  tools: { calls: number; results: number } | null = null,
+  tools: { calls: number; results: number; actions?: number } | null = null,
+  rows: Prisma.Sql | null = null,
 ): Promise<Appended | null> {
   const ofRun = entries.map((entry) => runId !== null && entry.ofRun !== false)
   let runCount = 0
   const runOffsets = ofRun.map((counted) => (counted ? ++runCount : 0))
-  const rows = await unit.tx.$queryRaw<{ last: number }[]>(Prisma.sql`
-    WITH s AS (
+  const written = await unit.tx.$queryRaw<{ last: number }[]>(Prisma.sql`
+    WITH ${rows ? Prisma.sql`${rows},` : Prisma.empty} s AS (
       UPDATE sessions SET last_sequence = last_sequence + ${entries.length}::int, last_activity_at = ${unit.now}::timestamptz
       WHERE project_id = ${session.projectId}::uuid AND id = ${session.id}::uuid
       RETURNING last_sequence - ${entries.length}::int AS base
@@ -129,6 +131,7 @@ export async function append(
       UPDATE runs SET last_sequence = last_sequence + ${runCount}::int,
              tool_calls_seen = tool_calls_seen + ${tools?.calls ?? 0}::int,
              tool_results_seen = tool_results_seen + ${tools?.results ?? 0}::int,
+             action_count = action_count + ${tools?.actions ?? 0}::int,
              last_seen_at = CASE WHEN ${tools !== null} THEN ${unit.now}::timestamptz ELSE last_seen_at END
       WHERE ${runCount}::int > 0 AND project_id = ${session.projectId}::uuid AND id = ${runId}::uuid
       RETURNING last_sequence - ${runCount}::int AS base
@@ -152,7 +155,7 @@ export async function append(
       FROM x CROSS JOIN s WHERE x.in_feed ORDER BY x.n
     )
     SELECT s.base + ${entries.length}::int AS last FROM s`)
-  const last = rows[0]?.last
+  const last = written[0]?.last
   if (last === undefined) return null
   unit.hint({ topic: 'session', projectId: session.projectId, id: session.id })
   if (entries.some((entry) => inProjectFeed.has(entry.type)))

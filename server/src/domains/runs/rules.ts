@@ -89,14 +89,25 @@ const waitsMessage = (state: RunState, verb: RunVerb) =>
 export const effectStates = ['NONE', 'KNOWN', 'UNKNOWN'] as const
 export type EffectState = (typeof effectStates)[number]
 
+/** What a run began: tool calls that it told of, asks and actions that were allowed; and what has a result. */
+export interface Effects {
+  calls: number
+  allowed: number
+  results: number
+  /** Of the ledger: the actions that were allowed, and those of them that have a result. */
+  actions?: number
+  actionResults?: number
+}
+
 /**
  * What is known of a run's effects at its end: NONE when nothing was done or allowed, UNKNOWN when something that was
  * started or allowed has no result, else KNOWN.
  */
-export function effectsAtEnd(counts: { calls: number; allowed: number; results: number }): EffectState {
-  const begun = Math.max(counts.calls, counts.allowed)
-  if (begun === 0) return 'NONE'
-  return counts.results < begun ? 'UNKNOWN' : 'KNOWN'
+export function effectsAtEnd(counts: Effects): EffectState {
+  const { calls, allowed, results, actions = 0, actionResults = 0 } = counts
+  const begun = Math.max(calls, allowed)
+  if (begun + actions === 0) return 'NONE'
+  return results < begun || actionResults < actions ? 'UNKNOWN' : 'KNOWN'
 }
 
 // --- Runtimes ---------------------------------------------------------------------------------------------------------

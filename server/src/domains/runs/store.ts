@@ -1,7 +1,7 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
 import { rowsByRef, tableOf } from '../../platform/rows.ts'
-import { maxCount, type RunState, type Usage } from './rules.ts'
+import { type Effects, maxCount, type RunState, type Usage } from './rules.ts'
 
 type Reader = Db | Tx
 export type RunRow = Prisma.RunGetPayload<object>
@@ -122,14 +122,16 @@ export interface Ending {
 }
 
 /** How much a run began, was allowed, and has a result of: what its effects are judged by. */
-export async function effectCounts(
-  tx: Tx,
-  run: Ref,
-): Promise<{ calls: number; allowed: number; results: number }> {
-  const rows = await tx.$queryRaw<{ calls: number; allowed: number; results: number }[]>`
+export async function effectCounts(tx: Tx, run: Ref): Promise<Effects> {
+  const rows = await tx.$queryRaw<Effects[]>`
     SELECT tool_calls_seen AS calls, tool_results_seen AS results,
            (SELECT count(*)::int FROM approvals a WHERE a.project_id = r.project_id AND a.run_id = r.id AND a.kind = 'TOOL'
-              AND a.decision = 'allow') AS allowed
+              AND a.decision = 'allow'
+              AND NOT EXISTS (SELECT FROM actions x WHERE x.project_id = a.project_id AND x.approval_id = a.id)) AS allowed,
+           (SELECT count(*)::int FROM actions x WHERE x.project_id = r.project_id AND x.run_id = r.id
+              AND x.decision = 'ALLOWED') AS actions,
+           (SELECT count(*)::int FROM actions x WHERE x.project_id = r.project_id AND x.run_id = r.id
+              AND x.ok IS NOT NULL) AS "actionResults"
       FROM runs r WHERE r.project_id = ${run.projectId}::uuid AND r.id = ${run.id}::uuid`
   return rows[0] ?? { calls: 0, allowed: 0, results: 0 }
 }

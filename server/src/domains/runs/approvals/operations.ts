@@ -6,21 +6,16 @@ import { jsonFlaw } from '../../../platform/strict-json.ts'
 import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
 import { audit } from '../../access/operations.ts'
 import { seesProject, sessionsWith, type Viewer, visibleProjects } from '../../access/rules.ts'
-import { openInboxItem, settleAsks } from '../../delivery/operations.ts'
+import { settleAsks } from '../../delivery/operations.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
 import { lockFenced, recordingStaleWrites } from '../execution/operations.ts'
+import { decideAsked } from '../guard/asked.ts'
 import { lockRun } from '../locks.ts'
-import { checkSize, publicId, signal } from '../operations.ts'
+import { publicId, signal } from '../operations.ts'
 import * as rules from '../rules.ts'
 import * as runs from '../store.ts'
+import { openAsk } from './asking.ts'
 import * as store from './store.ts'
-
-const inboxKinds = {
-  TOOL: 'TOOL_APPROVAL',
-  PLAN: 'PLAN_APPROVAL',
-  HANDOFF: 'PLAN_APPROVAL',
-  QUESTION: 'QUESTION',
-} as const
 
 export interface RequestApproval extends rules.Ask {
   runId: Ref
@@ -49,48 +44,8 @@ export function requestApproval(platform: Platform, call: Call, input: RequestAp
       }
       const ask = accept(rules.completeAsk(input, unit.now, session.approvalTtlMs))
       const approvalId = unit.ids.next()
-      const payload = {
-        approvalId: publicId('Approval', run.projectId, approvalId),
-        kind: input.kind,
-        title: input.title,
-        payload: input.payload,
-        options: ask.options,
-        defaultDecision: ask.defaultDecision,
-        expiresAt: ask.expiresAt.toISOString(),
-      }
-      checkSize(payload, session.maxEventBytes, ['payload'])
-      await store.insertApproval(unit.tx, {
-        projectId: run.projectId,
-        id: approvalId,
-        sessionId: session.id,
-        runId: run.id,
-        kind: input.kind,
-        title: input.title,
-        payload: input.payload,
-        options: ask.options,
-        defaultDecision: ask.defaultDecision,
-        expiresAt: ask.expiresAt,
-        now: unit.now,
-      })
-      const remaining = run.deadlineAt ? Math.max(0, run.deadlineAt.getTime() - unit.now.getTime()) : null
-      await runs.markWaiting(unit.tx, run, remaining)
-      await append(unit, session, run.id, [
-        { type: 'APPROVAL_REQUESTED', subjectId: approvalId, payload },
-        ...(run.state === 'RUNNING'
-          ? [{ type: 'RUN_WAITING' as const, payload: { state: 'WAITING_APPROVAL' } }]
-          : []),
-      ])
-      await openInboxItem(unit, {
-        projectId: run.projectId,
-        kind: inboxKinds[input.kind],
-        title: input.title,
-        why: session.title,
-        sessionId: session.id,
-        runId: run.id,
-        approvalId,
-        deadlineAt: ask.expiresAt,
-        defaultDecision: ask.defaultDecision,
-      })
+      const { kind, title, payload } = input
+      await openAsk(unit, session, run, { ...ask, id: approvalId, kind, title, payload })
       return { projectId: run.projectId, runId: run.id, approvalId }
     }),
   )
@@ -196,6 +151,7 @@ async function settle(
     },
     ...(last ? [{ type: 'RUN_RESUMED' as const, payload: { state: 'RUNNING' } }] : []),
   ])
+  await decideAsked(unit, session, run, approval, d)
   await settleAsks(unit, run.projectId, [approval.id], d.by)
 }
 

@@ -1,11 +1,12 @@
 import { encodeId, type Ref } from '../../../platform/ids.ts'
 import type { Entry } from '../../../platform/journal.ts'
 import type { Unit } from '../../../platform/transaction.ts'
+import { decideSegment, type SegmentState, verbAtEnd } from './rules.ts'
 import { activeSegment, closeSegment, type SegmentRow } from './store.ts'
 
 export { activeSegment, type SegmentRow } from './store.ts'
 
-const segmentId = (segment: Ref) =>
+export const segmentId = (segment: Ref) =>
   encodeId({ type: 'ProtocolSegment', projectId: segment.projectId, id: segment.id })
 
 export const startedEvent = (
@@ -36,16 +37,10 @@ export const endedEvent = (segment: SegmentRow): Entry => ({
   },
 })
 
-const stateAtEnd = {
-  COMPLETED: 'COMPLETED',
-  FAILED: 'FAILED',
-  TIMED_OUT: 'FAILED',
-  CANCELLED: 'ABORTED',
-} as const
-
 /** Ends the segment of a run that ends, as the run does; the event to be told. The session must be locked. */
-export async function endSegment(unit: Unit, run: Ref, state: keyof typeof stateAtEnd): Promise<Entry[]> {
+export async function endSegment(unit: Unit, run: Ref, state: keyof typeof verbAtEnd): Promise<Entry[]> {
   const active = await activeSegment(unit.tx, run)
-  const ended = active && (await closeSegment(unit.tx, active, stateAtEnd[state], 'END', unit.now))
+  const next = active && decideSegment(active.state as SegmentState, verbAtEnd[state])
+  const ended = next && (await closeSegment(unit.tx, active, next, 'END', unit.now))
   return ended ? [endedEvent(ended)] : []
 }
