@@ -5,8 +5,9 @@ import { connectionOf, isNumberKey, isTimeKey, pageRequest } from '../../../grap
 import { SessionRef } from '../../sessions/graphql.ts'
 import { ApprovalRef } from '../approvals/graphql.ts'
 import { RunRef, runOf, visible } from '../graphql.ts'
+import { type SegmentState, segmentStates } from '../segments/rules.ts'
 import { type ActionRow, listActions, listSegments, type SegmentRow } from './operations.ts'
-import { type ActionDecision, actionDecisions, type SegmentState, segmentStates } from './rules.ts'
+import { type ActionDecision, actionDecisions } from './rules.ts'
 
 export const ActionDecisionRef = builder.enumType('ActionDecision', {
   description: 'Whether an action may be taken: yes, no, or once an owner allows it.',

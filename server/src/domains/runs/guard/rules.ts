@@ -10,38 +10,12 @@ import {
 } from '../../protocols/rules.ts'
 
 /*
- * A segment is a stretch of one run under one protocol. What has ended never changes (a trigger holds that too).
- *
- *            ┌─ a result: the next phase, or other facts
- *            ▼  │
- *   ──▶ ACTIVE ─┴─ hand off ──────▶ HANDED_OFF      the next segment of the run begins in the same transaction
- *          ├────── correct route ─▶ ABORTED         likewise
- *          ├────── its run ends: complete ▶ COMPLETED, fail or time out ▶ FAILED, cancel ▶ ABORTED
- *
- * An action of its ledger:
+ * An action of the ledger of a run:
  *
  *   ──▶ ALLOWED ── its result, once ──▶ closed
  *   ──▶ DENIED
  *   ──▶ NEEDS_APPROVAL ── allow ──▶ ALLOWED      NEEDS_APPROVAL ── deny, or nobody answers ──▶ DENIED
  */
-
-export const segmentStates = ['ACTIVE', 'COMPLETED', 'HANDED_OFF', 'ABORTED', 'FAILED'] as const
-export type SegmentState = (typeof segmentStates)[number]
-export const segmentVerbs = ['advance', 'handOff', 'correctRoute', 'complete', 'fail', 'cancel'] as const
-export type SegmentVerb = (typeof segmentVerbs)[number]
-
-const fromActive: Record<SegmentVerb, SegmentState> = {
-  advance: 'ACTIVE',
-  handOff: 'HANDED_OFF',
-  correctRoute: 'ABORTED',
-  complete: 'COMPLETED',
-  fail: 'FAILED',
-  cancel: 'ABORTED',
-}
-
-/** The state that a verb leads a segment to; a segment that has ended takes none. */
-export const decideSegment = (state: SegmentState, verb: SegmentVerb): SegmentState | Refusal =>
-  state === 'ACTIVE' ? fromActive[verb] : new Refusal('CONFLICT', `The segment has ended (${state}).`)
 
 export const actionDecisions = ['ALLOWED', 'DENIED', 'NEEDS_APPROVAL'] as const
 export type ActionDecision = (typeof actionDecisions)[number]
