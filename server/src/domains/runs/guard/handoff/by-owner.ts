@@ -136,8 +136,12 @@ async function betweenRuns(
 ) {
   if (!head)
     throw new Refusal('CONFLICT', 'The session has no task yet, and no run: there is nothing to hand off.')
-  // No segment is active: whoever saw one is late.
-  if (input.expectedSegmentRevision !== undefined || !input.expectedHeadId) throw moved(head, session)
+  if (input.expectedSegmentRevision !== undefined) {
+    const current = { type: 'Session', projectId: session.projectId, id: session.id } as const
+    throw new Refusal('SEGMENT_REVISION_CONFLICT', 'No run lives any more, and no segment is active.', {
+      current,
+    })
+  }
   const from = definitionOf(protocols, head.protocol)
   const { target, overridden } = decide(input, protocols, {
     from,
