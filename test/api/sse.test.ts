@@ -79,15 +79,17 @@ describe('server-sent events', () => {
     const story = await (await givenSession(app)).run()
     const watch = await stream(events, { id: story.sessionId, after: 0 })
     expect([watch.status, watch.type]).toEqual([200, 'text/event-stream; charset=utf-8'])
-    await eventually(() => watch.sequences().length === 5)
+    const replayed = await story.latest()
+    await eventually(() => watch.sequences().length === replayed)
     await story.writes.events(...infos(3))
     await story.owner.do('closeSession', { sessionId: story.sessionId, cancelActive: true }, 'session{id}')
     await watch.ended
-    expect(watch.sequences()).toEqual(range(1, 10))
+    const last = await story.latest()
+    expect(watch.sequences()).toEqual(range(1, last))
     const frames = watch.frames()
-    expect(frames.slice(0, 10).map((frame) => frame.id)).toEqual(range(1, 10).map(String))
-    expect(frames.slice(10)).toEqual([
-      { id: '10', event: 'next', data: { data: { sessionEvents: { reason: 'SESSION_CLOSED' } } } },
+    expect(frames.slice(0, last).map((frame) => frame.id)).toEqual(range(1, last).map(String))
+    expect(frames.slice(last)).toEqual([
+      { id: String(last), event: 'next', data: { data: { sessionEvents: { reason: 'SESSION_CLOSED' } } } },
       { id: null, event: 'complete', data: null },
     ])
     await idle()
@@ -111,12 +113,17 @@ describe('server-sent events', () => {
   test('resume after Last-Event-ID, whatever the operation’s own cursor says', async () => {
     const story = await (await givenSession(app)).run()
     await story.writes.events(...infos(5))
-    const watch = await stream(events, { id: story.sessionId, after: 0 }, { 'last-event-id': '7' })
+    const last = await story.latest()
+    const watch = await stream(
+      events,
+      { id: story.sessionId, after: 0 },
+      { 'last-event-id': String(last - 3) },
+    )
     await eventually(() => watch.sequences().length === 3)
-    expect(watch.sequences()).toEqual([8, 9, 10])
+    expect(watch.sequences()).toEqual(range(last - 2, last))
     await watch.leave()
     await idle()
-    for (const id of ['11', '4000000000'])
+    for (const id of [String(last + 1), '4000000000'])
       expect(JSON.stringify((await finished(story, id)).frames())).toContain('INVALID_CURSOR')
     await idle()
     await story.writes.complete()
@@ -198,13 +205,15 @@ describe('server-sent events', () => {
     curl.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString()
     })
-    await eventually(() => framesOf(text).length === 5)
+    const replayed = await story.latest()
+    await eventually(() => framesOf(text).length === replayed)
     await story.writes.events(...infos(1))
-    await eventually(() => framesOf(text).length === 6)
-    expect(framesOf(text)[5]).toEqual({
-      id: '6',
+    const sequence = replayed + 1
+    await eventually(() => framesOf(text).length === sequence)
+    expect(framesOf(text)[replayed]).toEqual({
+      id: String(sequence),
       event: 'next',
-      data: { data: { sessionEvents: { sequence: 6, type: 'INFO' } } },
+      data: { data: { sessionEvents: { sequence, type: 'INFO' } } },
     })
     curl.kill()
     await idle()

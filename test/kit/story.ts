@@ -129,6 +129,15 @@ export class Story {
     return run
   }
 
+  /** The sequence of the session's latest event. */
+  async latest(): Promise<number> {
+    const { session } = await this.owner.query<{ session: { eventCount: number } }>(
+      'query($id:ID!){session(id:$id){eventCount}}',
+      { id: this.sessionId },
+    )
+    return session.eventCount
+  }
+
   /** The whole journal of the session, read in pages. */
   async journal(sessionId = this.sessionId) {
     const events: {

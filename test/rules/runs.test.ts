@@ -14,7 +14,6 @@ import {
   type RunState,
   type RunVerb,
   readUsage,
-  routeByDefault,
   runtimeEventTypes,
 } from '@wheelhouse/server/domains/runs/rules'
 import { sessionEventTypes } from '@wheelhouse/server/platform/journal'
@@ -199,16 +198,6 @@ describe('a turn', () => {
     const refusal = admitTurn({ ...free, ...facts })
     expect(refusal?.code).toBe(code)
     if (refusal) expect(refusal.detail.retryAfterMs).toBeGreaterThan(0)
-  })
-
-  test.each([
-    [undefined, 'general-task@1'],
-    ['general-task', 'general-task@1'],
-    ['general-task@1', 'general-task@1'],
-    ['general-task@2', 'PROTOCOL_UNKNOWN'],
-    ['data-analysis', 'PROTOCOL_UNKNOWN'],
-  ])('under the protocol %s runs under %s', (protocol, outcome) => {
-    expect(codeOf(routeByDefault(protocol))).toBe(outcome)
   })
 })
 
