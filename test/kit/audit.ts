@@ -100,12 +100,13 @@ const invariants: Record<string, string> = {
         ON e.project_id = m.project_id AND e.session_id = m.session_id AND e.sequence = m.sequence
       LEFT JOIN sessions s ON s.project_id = m.project_id AND s.id = m.session_id
      WHERE m.id IS NULL OR (e.sequence IS NULL AND m.sequence >= s.first_sequence) OR e.payload->>'text' <> m.text`,
-  'what belongs into the project’s feed is there once': `
+  'what belongs into the project’s feed is there once, and no copy of a message': `
     SELECT e.session_id, e.sequence, e.type, count(f.position) FROM session_events e
       JOIN project_load l ON l.project_id = e.project_id AND l.feed_floor_xid = 0
       LEFT JOIN project_events f ON f.project_id = e.project_id AND f.session_id = e.session_id AND f.type = e.type
            AND (f.payload->>'sequence')::int = e.sequence
-     WHERE e.type IN (${list(inFeed)}) GROUP BY e.project_id, e.session_id, e.sequence, e.type HAVING count(f.position) <> 1`,
+     WHERE e.type IN (${list(inFeed)}) GROUP BY e.project_id, e.session_id, e.sequence, e.type
+    HAVING count(f.position) <> (NOT bool_or(e.payload ? 'copyOf'))::int`,
   'every run is bound, to revisions that are there': `
     SELECT r.id FROM runs r LEFT JOIN run_intent_bindings b ON b.project_id = r.project_id AND b.run_id = r.id
      GROUP BY r.project_id, r.id
@@ -121,7 +122,7 @@ const invariants: Record<string, string> = {
     HAVING count(v.id) <> s.intent_count OR coalesce(max(v.number), 0) <> s.intent_count
         OR (array_agg(v.id ORDER BY v.number DESC))[1] IS DISTINCT FROM s.intent_head_id
         OR (array_agg(v.protocol ORDER BY v.number DESC))[1] IS DISTINCT FROM CASE WHEN s.intent_count > 0 THEN s.protocol END
-        OR bool_or(v.previous_id IS DISTINCT FROM coalesce(v.before, s.fork_revision_id))`,
+        OR bool_or(v.id IS NOT NULL AND v.previous_id IS DISTINCT FROM coalesce(v.before, s.fork_revision_id))`,
   'the journal tells each revision, as it is': `
     SELECT v.session_id, v.number FROM intent_revisions v JOIN sessions s ON s.project_id = v.project_id AND s.id = v.session_id AND s.first_sequence = 1
      WHERE (SELECT count(*) FROM session_events e WHERE e.project_id = v.project_id AND e.session_id = v.session_id AND e.type = 'INTENT_REVISED'
@@ -144,6 +145,30 @@ const invariants: Record<string, string> = {
     UNION ALL
     SELECT r.session_id, r.number FROM runs r
      WHERE r.state = 'COMPLETED' AND NOT EXISTS (SELECT FROM checkpoints c WHERE c.project_id = r.project_id AND c.run_id = r.id)`,
+  'a fork is at a revision of another session, and what it has not made itself is no other': `
+    SELECT f.id FROM sessions f LEFT JOIN intent_revisions v ON v.project_id = f.project_id AND v.id = f.fork_revision_id
+     WHERE (f.fork_revision_id IS NOT NULL AND (v.id IS NULL OR v.session_id = f.id))
+        OR (f.intent_head_id IS NULL AND f.protocol IS DISTINCT FROM v.protocol)
+        OR EXISTS (SELECT FROM (SELECT b.base_id, b.active_id FROM run_intent_bindings b WHERE b.project_id = f.project_id AND b.session_id = f.id
+                                UNION ALL SELECT c.revision_id, NULL FROM checkpoints c WHERE c.project_id = f.project_id AND c.session_id = f.id) x,
+                     unnest(ARRAY[x.base_id, x.active_id]) AS named(id)
+                    WHERE named.id IS NOT NULL AND named.id IS DISTINCT FROM f.fork_revision_id
+                      AND NOT EXISTS (SELECT FROM intent_revisions o WHERE o.project_id = f.project_id AND o.id = named.id AND o.session_id = f.id))`,
+  'a revision outlives its session only where forks began at it': `
+    SELECT v.id FROM intent_revisions v
+     WHERE NOT EXISTS (SELECT FROM sessions s WHERE s.project_id = v.project_id AND s.id = v.session_id)
+       AND NOT EXISTS (SELECT FROM sessions f WHERE f.project_id = v.project_id AND f.fork_revision_id = v.id)`,
+  'a checkpoint’s last message is there': `
+    SELECT c.session_id, c.number FROM checkpoints c WHERE c.message_sequence > 0 AND NOT EXISTS (
+      SELECT FROM messages m WHERE m.project_id = c.project_id AND m.session_id = c.session_id AND m.sequence = c.message_sequence)`,
+  'checkpoints are numbered densely': `
+    SELECT s.id, s.checkpoint_count FROM sessions s LEFT JOIN checkpoints c ON c.project_id = s.project_id AND c.session_id = s.id
+     GROUP BY s.project_id, s.id HAVING count(c.id) <> s.checkpoint_count OR coalesce(max(c.number), 0) <> s.checkpoint_count`,
+  'what has become of a requirement is numbered densely and was told in its session': `
+    SELECT q.session_id, q.requirement_id FROM requirement_states q
+      LEFT JOIN sessions s ON s.project_id = q.project_id AND s.id = q.session_id
+     GROUP BY q.project_id, q.session_id, q.requirement_id, s.id, s.last_sequence
+    HAVING count(*) <> max(q.number) OR s.id IS NULL OR max(q.sequence) NOT BETWEEN 1 AND s.last_sequence`,
   'a remembered key has its result': `SELECT principal_id, operation, key FROM idempotency_keys WHERE result IS NULL`,
 }
 

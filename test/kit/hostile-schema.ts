@@ -23,15 +23,9 @@ import {
   isUnionType,
 } from 'graphql'
 import type { Client } from './client.ts'
+import { nodeOfField, nodeOfQuery, validArguments } from './hostile-names.ts'
 import type { Slot } from './hostile-values.ts'
-import {
-  beyondProjects,
-  nodeOfField,
-  nodeOfQuery,
-  type Side,
-  validArguments,
-  validInputs,
-} from './hostile-world.ts'
+import { beyondProjects, type Side, validInputs } from './hostile-world.ts'
 
 /** What errors may carry: a refusal's code, or GraphQL's own. INTERNAL is never one of them. */
 export const knownCodes = new Set<string>([...Object.keys(refusalCodes), 'GRAPHQL_INVALID'])

@@ -1,5 +1,6 @@
 import type { NodeType } from '@wheelhouse/server/platform/ids'
 import { decodeId, encodeId } from '@wheelhouse/server/platform/ids'
+import { succeededAction } from './actions.ts'
 import type { TestApp } from './app.ts'
 import type { Client } from './client.ts'
 import { Story } from './story.ts'
@@ -74,6 +75,17 @@ export class Side {
       { projectId: project.id, screen: 'sessions', name: `${name} view`, state: {}, shared: true },
       'view{id}',
     )
+    const { sessionId } = this.story
+    const { intent } = await owner.client.do<{ intent: { id: string } }>(
+      'correctIntent',
+      { sessionId, text: `${name} task`, requirements: [`${name} requirement`], note: `${name} note` },
+      'intent{id}',
+    )
+    const { checkpoint } = await owner.client.do<{ checkpoint: { id: string } }>(
+      'createCheckpoint',
+      { sessionId, label: `${name} place` },
+      'checkpoint{id}',
+    )
     const { db } = app
     const projectId = decodeId(project.id)?.id ?? ''
     const runId = decodeId(this.story.runId)?.id ?? ''
@@ -106,8 +118,12 @@ export class Side {
       InboxItem: here('InboxItem', item.id),
       SessionEvent: here('SessionEvent', decodeId(this.story.sessionId)?.id ?? '', 1),
       ProjectEvent: here('ProjectEvent', projectId, Number(event.position)),
-      // Nothing makes one yet; whatever such an id says, it names nothing.
-      IntentRevision: here('IntentRevision', runId),
+      IntentRevision: intent.id,
+      Checkpoint: checkpoint.id,
+      // Neither of them is a node by itself; whatever such an id says, it names nothing.
+      ProtocolSegment: here('ProtocolSegment', runId),
+      Action: here('Action', runId),
+      Requirement: here('Requirement', runId),
     } satisfies Record<NodeType, string>)
     return this
   }
@@ -127,11 +143,43 @@ export class Side {
 
   /** A new session with a turn that was offered to this side's own runtime. */
   async turn(): Promise<Story> {
-    const { story } = this
+    await this.story.session(`${this.name} session`)
+    return this.say(`${this.name} turn`)
+  }
+
+  /** A run in progress that goes on with the task of a new session, which lists one requirement. */
+  async work(): Promise<{ runId: string; runToken: string; intentId: string; requirementId: string }> {
+    const { story, owner } = this
     await story.session(`${this.name} session`)
+    const { intent } = await owner.do<{ intent: { id: string; requirements: { id: string }[] } }>(
+      'correctIntent',
+      {
+        sessionId: story.sessionId,
+        text: `${this.name} task`,
+        requirements: [`${this.name} requirement`],
+        note: `${this.name} note`,
+      },
+      'intent{id requirements{id}}',
+    )
+    await this.say('go on')
+    const { runToken } = await owner.do<{ runToken: string }>(
+      'startRun',
+      { runId: story.runId, runtimeId: story.runtimeId },
+      'runToken',
+    )
+    return {
+      runId: story.runId,
+      runToken,
+      intentId: intent.id,
+      requirementId: intent.requirements[0]?.id ?? '',
+    }
+  }
+
+  private async say(text: string): Promise<Story> {
+    const { story } = this
     const { run } = await this.owner.do<{ run: { id: string } }>(
       'submitTurn',
-      { sessionId: story.sessionId, text: `${this.name} turn`, runtimeId: story.runtimeId },
+      { sessionId: story.sessionId, text, runtimeId: story.runtimeId },
       'run{id}',
     )
     story.runId = run.id
@@ -177,7 +225,19 @@ export const validInputs: Inputs = {
   },
   cancelRun: async (side) => ({ runId: (await side.run()).runId, reason: `${side.name} reason` }),
   closeSession: session,
+  commitRequirements: async (side) => {
+    const { runId, runToken } = await side.work()
+    return { runId, runToken, requirements: [name(side)] }
+  },
   completeRun: async (side) => ({ ...(await fenced(side)), answer: side.name, usage: { inputTokens: 1 } }),
+  correctIntent: async (side) => ({
+    ...(await session(side)),
+    text: `${side.name} task`,
+    requirements: [`${side.name} requirement`],
+    protocol: 'general-task',
+    note: `${side.name} note`,
+  }),
+  createCheckpoint: async (side) => ({ ...(await session(side)), label: `${side.name} place` }),
   createPrincipal: (side) => ({ kind: 'SERVICE', name: name(side), grants: [grantInput(side)] }),
   createProject: (side) => ({ name: name(side) }),
   createSession: (side) => ({ projectId: side.ids.Project, title: name(side) }),
@@ -188,9 +248,26 @@ export const validInputs: Inputs = {
   }),
   deleteSession: session,
   failRun: async (side) => ({ ...(await fenced(side)), code: 'TOOL_ERROR', message: side.name }),
+  forkSession: async (side) => {
+    const { sessionId } = await session(side)
+    const { checkpoint } = await side.owner.do<{ checkpoint: { id: string } }>(
+      'createCheckpoint',
+      { sessionId },
+      'checkpoint{id}',
+    )
+    return { sessionId, checkpointId: checkpoint.id, title: name(side) }
+  },
   grantAccess: async (side) => ({ principalId: (await grantee(side)).id, grant: grantInput(side) }),
   heartbeatRuntime: (side) => ({ runtimeId: side.ids.Runtime }),
+  meetRequirement: async (side) => {
+    const { runId, runToken, requirementId } = await side.work()
+    return { runId, runToken, requirementId, actionId: await succeededAction(side.app, runId) }
+  },
   openSession: session,
+  rebindRun: async (side) => {
+    const { runId, intentId } = await side.work()
+    return { runId, revisionId: intentId, note: `${side.name} note` }
+  },
   recordRunEvents: async (side) => ({
     ...(await fenced(side)),
     events: [{ type: 'INFO', payload: { text: side.name } }],
@@ -216,6 +293,20 @@ export const validInputs: Inputs = {
     await side.run()
     const approval = await side.story.writes.ask({ kind: 'TOOL', title: side.name, payload: {} })
     return { approvalId: approval.id, decision: 'allow' }
+  },
+  revertIntent: async (side) => {
+    const { intentId } = await side.work()
+    const { intent } = await side.owner.do<{ intent: { id: string } }>(
+      'correctIntent',
+      { sessionId: side.story.sessionId, expectedHeadId: intentId, text: name(side), note: side.name },
+      'intent{id}',
+    )
+    return {
+      sessionId: side.story.sessionId,
+      expectedHeadId: intent.id,
+      toRevisionId: intentId,
+      note: `${side.name} note`,
+    }
   },
   revokeGrant: async (side) => {
     const principal = await grantee(side)
@@ -247,44 +338,3 @@ export const validInputs: Inputs = {
 
 /** Operations that the owner of one project can't call; they are called by the owner of everything. */
 export const beyondProjects = new Set(['createProject', 'health'])
-
-/** Values for the arguments of queries, watches and fields, by their names; ids by the type that they name. */
-export const validArguments: Record<string, (side: Side) => unknown> = {
-  slug: (side) => side.slug,
-  screen: () => 'sessions',
-  text: () => 'turn',
-  sequence: () => 1,
-  probeRunIds: (side) => [side.ids.Run],
-  projectId: (side) => side.ids.Project,
-  sessionId: (side) => side.ids.Session,
-  runtimeId: (side) => side.ids.Runtime,
-}
-
-/** Which node an id in an input names, by the name of its field. */
-export const nodeOfField: Record<string, NodeType | null> = {
-  projectId: 'Project',
-  sessionId: 'Session',
-  sessionIds: 'Session',
-  runId: 'Run',
-  runIds: 'Run',
-  probeRunIds: 'Run',
-  runtimeId: 'Runtime',
-  signalIds: 'RuntimeSignal',
-  approvalId: 'Approval',
-  principalId: 'Principal',
-  assigneeId: 'Principal',
-  actorId: 'Principal',
-  tokenId: 'Token',
-  grantId: 'Grant',
-  itemId: 'InboxItem',
-  viewId: 'SavedView',
-  // Anything.
-  subjectId: null,
-}
-/** The id that `id` means, by the query that has it. */
-export const nodeOfQuery: Record<string, NodeType | null> = {
-  node: null,
-  project: 'Project',
-  session: 'Session',
-  run: 'Run',
-}

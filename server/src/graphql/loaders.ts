@@ -29,6 +29,13 @@ import {
   loadRuntimes,
   loadRuntimesOfProjects,
 } from '../domains/runs/operations.ts'
+import {
+  type CheckpointPage,
+  type ForkPage,
+  loadCheckpointPages,
+  loadCheckpoints,
+  loadForkPages,
+} from '../domains/sessions/forks/operations.ts'
 import { loadMessages, loadSessions } from '../domains/sessions/operations.ts'
 import { loadMessagePages, type MessagePage } from '../domains/sessions/transcript/operations.ts'
 import type { Db } from '../platform/database.ts'
@@ -108,6 +115,9 @@ export function createLoaders(db: Db) {
     message: byRef((refs) => loadMessages(db, refs)),
     messagePage: pagesOf((pages: readonly MessagePage[]) => loadMessagePages(db, pages)),
     runPage: pagesOf((pages: readonly RunPage[]) => loadRunPages(db, pages)),
+    checkpoint: byRef((refs) => loadCheckpoints(db, refs)),
+    checkpointPage: pagesOf((pages: readonly CheckpointPage[]) => loadCheckpointPages(db, pages)),
+    forkPage: pagesOf((pages: readonly ForkPage[]) => loadForkPages(db, pages)),
     run: byRef((refs) => loadRuns(db, refs)),
     route: byRef((refs) => loadRoutes(db, refs)),
     intentRevision: byRef((refs) => loadRevisions(db, refs)),

@@ -60,6 +60,7 @@ export const projectEventTypes = [
   'SESSION_CLOSED',
   'SESSION_RENAMED',
   'SESSION_SETTINGS_CHANGED',
+  'SESSION_FORKED',
   'SESSION_DELETED',
   'MESSAGE',
   'RUN_OFFERED',

@@ -1,12 +1,13 @@
 import { builder, nodeKey, unspell } from '../../graphql/builder.ts'
 import { connectionType, forwardArgs, ownPageCost } from '../../graphql/connection.ts'
+import type { Context } from '../../graphql/context.ts'
 import { found } from '../../graphql/found.ts'
 import { connectionOf, isNumberKey, pageRequest } from '../../graphql/page.ts'
 import { encodeId, type Ref } from '../../platform/ids.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
 import { TaskRelation } from '../routing/graphql.ts'
-import { IntentRevisionRef, RunIntentBindingRef, RunRef, runOf, visible } from '../runs/graphql.ts'
-import { MessageRef, SessionRef } from '../sessions/graphql.ts'
+import { IntentRevisionRef, RunIntentBindingRef, RunRef, visible } from '../runs/graphql.ts'
+import { MessageRef, SessionRef, sessionNode } from '../sessions/graphql.ts'
 import { listRevisions, type RevisionRow } from './operations.ts'
 import {
   type ChangeKind,
@@ -22,6 +23,18 @@ import {
 interface RequirementView extends Requirement {
   projectId: string
   sessionId: string
+}
+
+/**
+ * A revision as the session sees it in which it is named: what its parent has met since a fork began is none of its.
+ */
+export async function seenFrom(
+  { projectId, sessionId, viewedIn }: { projectId: string; sessionId: string; viewedIn?: string },
+  id: string | null,
+  { loaders }: Context,
+) {
+  const row = id ? await loaders.intentRevision.load({ projectId, id }) : null
+  return row && { ...row, viewedIn: viewedIn ?? sessionId }
 }
 
 /** The session in which a revision is looked at: its own, or the fork that goes on from it. */
@@ -48,8 +61,8 @@ export const RequirementRef = builder.objectRef<RequirementView>('Requirement').
       type: MessageRef,
       nullable: true,
       description: 'The message that said it; null when it was written by hand, or with its session gone.',
-      resolve: ({ projectId, messageId: id }, _args, { loaders }) =>
-        id ? loaders.message.load({ projectId, id }) : null,
+      resolve: ({ projectId, messageId: id }, _args, context) =>
+        id ? visible(context.loaders.message, { type: 'Message', projectId, id }, context) : null,
     }),
     state: t.field({
       type: RequirementStateRef,
@@ -78,8 +91,7 @@ builder.node(IntentRevisionRef, {
       type: IntentRevisionRef,
       nullable: true,
       description: 'The revision before it; null for the first.',
-      resolve: ({ projectId, previousId: id }, _args, { loaders }) =>
-        id ? loaders.intentRevision.load({ projectId, id }) : null,
+      resolve: (revision, _args, context) => seenFrom(revision, revision.previousId, context),
     }),
     protocol: t.exposeString('protocol', { description: 'The protocol, as `id@version`.' }),
     text: t.exposeString('text', { description: 'The task in words, at most 2 000 characters.' }),
@@ -113,14 +125,15 @@ builder.node(IntentRevisionRef, {
       type: RunRef,
       nullable: true,
       description: 'The run that brought it; null when an owner did.',
-      resolve: (row, _args, context) => runOf(row, context),
+      resolve: ({ projectId, runId: id }, _args, context) =>
+        id ? visible(context.loaders.run, { type: 'Run', projectId, id }, context) : null,
     }),
     message: t.field({
       type: MessageRef,
       nullable: true,
       description: 'The message that brought it.',
-      resolve: ({ projectId, messageId: id }, _args, { loaders }) =>
-        id ? loaders.message.load({ projectId, id }) : null,
+      resolve: ({ projectId, messageId: id }, _args, context) =>
+        id ? visible(context.loaders.message, { type: 'Message', projectId, id }, context) : null,
     }),
     author: t.field({
       type: PrincipalRef,
@@ -131,9 +144,9 @@ builder.node(IntentRevisionRef, {
     session: t.field({
       type: SessionRef,
       nullable: true,
-      description: 'The session that it was made in; null when that is gone and a fork goes on from it.',
-      resolve: (row, _args, { loaders }) =>
-        loaders.session.load({ projectId: row.projectId, id: row.sessionId }),
+      description:
+        'The session that it was made in; null when that is gone or not for you, and a fork goes on from it.',
+      resolve: (row, _args, context) => sessionNode({ projectId: row.projectId, id: row.sessionId }, context),
     }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was made.' }),
   }),
@@ -147,15 +160,13 @@ RunIntentBindingRef.implement({
       type: IntentRevisionRef,
       nullable: true,
       description: 'Before.',
-      resolve: ({ projectId, baseId: id }, _args, { loaders }) =>
-        id ? loaders.intentRevision.load({ projectId, id }) : null,
+      resolve: (binding, _args, context) => seenFrom(binding, binding.baseId, context),
     }),
     active: t.field({
       type: IntentRevisionRef,
       nullable: true,
       description: 'After: what the run works on.',
-      resolve: ({ projectId, activeId: id }, _args, { loaders }) =>
-        id ? loaders.intentRevision.load({ projectId, id }) : null,
+      resolve: (binding, _args, context) => seenFrom(binding, binding.activeId, context),
     }),
     relation: t.field({
       type: TaskRelation,
@@ -179,8 +190,7 @@ builder.objectFields(RunRef, (t) => ({
     type: IntentRevisionRef,
     nullable: true,
     description: 'The session’s task when the run ended; null while it lives, and where there was none.',
-    resolve: ({ projectId, headAtEndId: id }, _args, { loaders }) =>
-      id ? loaders.intentRevision.load({ projectId, id }) : null,
+    resolve: (run, _args, context) => seenFrom(run, run.headAtEndId, context),
   }),
 }))
 
@@ -192,11 +202,8 @@ builder.objectFields(SessionRef, (t) => ({
     nullable: true,
     description:
       'Its task; null while it has none. A fork without one of its own is at the revision that it was forked at.',
-    resolve: async (session, _args, { loaders }) => {
-      const id = session.intentHeadId ?? session.forkRevisionId
-      const row = id ? await loaders.intentRevision.load({ projectId: session.projectId, id }) : null
-      return row && { ...row, viewedIn: session.id }
-    },
+    resolve: ({ projectId, id: sessionId, ...session }, _args, context) =>
+      seenFrom({ projectId, sessionId }, session.intentHeadId ?? session.forkRevisionId, context),
   }),
   intentHistory: t.field({
     type: IntentConnection,

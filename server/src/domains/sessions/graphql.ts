@@ -79,7 +79,14 @@ async function allowedOn(context: Context, session: SessionRow) {
         obstacle(session, verb, project.maxLiveRunsPerSession),
     ),
   )
-  return [...actions, allowedAction('exportSession', authorize(viewerOf(context), 'session.export', scope))]
+  const atAnyTime = (
+    [
+      ['exportSession', 'session.export'],
+      ['createCheckpoint', 'session.fork'],
+      ['forkSession', 'session.fork'],
+    ] as const
+  ).map(([action, capability]) => allowedAction(action, authorize(viewerOf(context), capability, scope)))
+  return [...actions, ...atAnyTime]
 }
 
 builder.node(SessionRef, {
@@ -268,7 +275,7 @@ const SessionFilter = inputObject('SessionFilter', 'Which sessions of a list. Fi
   activeBefore: input.date('Last active before.'),
 })
 
-const SessionConnection = connectionType('Session', SessionRef)
+export const SessionConnection = connectionType('Session', SessionRef)
 builder.objectField(SessionConnection, 'totalCount', (t) =>
   t.int({
     nullable: true,

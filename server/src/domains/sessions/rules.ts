@@ -29,6 +29,12 @@ export type SessionChange =
 
 const conflict = (message: string) => new Refusal('CONFLICT', message)
 
+/** The project has as many open sessions as it can have. */
+export const noRoom = () =>
+  new Refusal('CAPACITY', 'The project has as many open sessions as its limit allows. Close one first.', {
+    retryAfterMs: 60_000,
+  })
+
 /**
  * Decides a verb on a session. An `expectedGeneration` that is not the present one is fenced with CONFLICT, whatever
  * the verb. (Generations fence commands that were meant for an earlier opening.)

@@ -119,10 +119,7 @@ export async function purgeSession(tx: Tx, ref: Ref, state: SessionState): Promi
   await tx.$executeRaw`DELETE FROM run_intent_bindings WHERE ${here}`
   await tx.$executeRaw`DELETE FROM requirement_states WHERE ${here}`
   await tx.$executeRaw`DELETE FROM checkpoints WHERE ${here}`
-  // A revision that a fork goes on from is the fork's too.
-  await tx.$executeRaw`
-    DELETE FROM intent_revisions r WHERE ${here} AND NOT EXISTS (
-      SELECT FROM sessions f WHERE f.project_id = r.project_id AND f.parent_id = r.session_id AND f.fork_revision_id = r.id)`
+  await purgeRevisions(tx, ref)
   await tx.$executeRaw`DELETE FROM approvals WHERE ${here}`
   await tx.$executeRaw`DELETE FROM route_decisions WHERE ${here}`
   await tx.$executeRaw`DELETE FROM runs WHERE ${here}`
@@ -133,6 +130,23 @@ export async function purgeSession(tx: Tx, ref: Ref, state: SessionState): Promi
            inbox_open = inbox_open - ${inbox[0]?.open ?? 0}::int
      WHERE project_id = ${ref.projectId}::uuid`
   await tx.$executeRaw`SELECT set_config('wheelhouse.purge', 'off', true)`
+}
+
+/**
+ * Deletes a session's revisions, but not those at which other sessions were forked, its grandchildren's too: each of them
+ * goes when the last such session goes. Locked first, so that of sessions that are deleted at once one sees the other gone.
+ */
+async function purgeRevisions(tx: Tx, ref: Ref): Promise<void> {
+  const self = Prisma.sql`s.project_id = ${ref.projectId}::uuid AND s.id = ${ref.id}::uuid`
+  const forkedHere = Prisma.sql`
+    EXISTS (SELECT FROM sessions f WHERE f.project_id = r.project_id AND f.fork_revision_id = r.id AND f.id <> ${ref.id}::uuid)`
+  const touched = Prisma.sql`r.project_id = s.project_id AND (r.session_id = s.id OR r.id = s.fork_revision_id)`
+  await tx.$executeRaw`
+    SELECT 1 FROM sessions s JOIN intent_revisions r ON ${touched} WHERE ${self} ORDER BY r.id FOR UPDATE OF r`
+  await tx.$executeRaw`
+    DELETE FROM intent_revisions r USING sessions s
+     WHERE ${self} AND ${touched} AND NOT ${forkedHere}
+       AND NOT EXISTS (SELECT FROM sessions o WHERE o.project_id = r.project_id AND o.id = r.session_id AND o.id <> s.id)`
 }
 
 export interface NewMessage extends Ref {

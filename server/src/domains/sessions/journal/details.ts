@@ -25,7 +25,7 @@ const key = (event: EventRow, field: string): string | null => {
 const actor = { nullable: true as const, description: 'Who did it.' }
 
 const SessionStateDetail = builder.objectRef<EventRow>('SessionStateDetail').implement({
-  description: 'A session was created, opened, closed, renamed or set up otherwise.',
+  description: 'A session was created, forked, opened, closed, renamed or set up otherwise.',
   fields: (t) => ({
     state: t.field({
       type: SessionStateRef,
@@ -203,6 +203,7 @@ const detailOf: Partial<Record<SessionEventType, string>> = {
   SESSION_CLOSED: 'SessionStateDetail',
   SESSION_RENAMED: 'SessionStateDetail',
   SESSION_SETTINGS_CHANGED: 'SessionStateDetail',
+  SESSION_FORKED: 'SessionStateDetail',
   MESSAGE: 'MessageDetail',
   ROUTE_DECIDED: 'RouteDetail',
   ...Object.fromEntries(Object.keys(runStateOf).map((type) => [type, 'RunStateDetail'])),

@@ -7,13 +7,8 @@ import { audit } from '../../access/operations.ts'
 import type { ThinkingLevel } from '../../projects/rules.ts'
 import { cancelRunsOf } from '../../runs/steering/operations.ts'
 import { type LockedSession, lockSession } from '../operations.ts'
-import { decideSession, type SessionVerb, untitled } from '../rules.ts'
+import { decideSession, noRoom, type SessionVerb, untitled } from '../rules.ts'
 import * as store from '../store.ts'
-
-const full = () =>
-  new Refusal('CAPACITY', 'The project has as many open sessions as its limit allows. Close one first.', {
-    retryAfterMs: 60_000,
-  })
 
 const by = (call: Call) => encodeId({ type: 'Principal', id: call.viewer.principalId })
 
@@ -32,7 +27,7 @@ export function createSession(
       createdBy: call.viewer.principalId,
       now: unit.now,
     })
-    if (!inserted) throw full()
+    if (!inserted) throw noRoom()
     await append(unit, session, null, [
       { type: 'SESSION_CREATED', payload: { state: 'OPEN', generation: 1, title, by: by(call) } },
     ])
@@ -63,7 +58,7 @@ export function openSession(platform: Platform, call: Call, input: Target) {
   return transact(platform, async (unit) => {
     const session = await decide(unit, input, 'open')
     if (session.state === 'CLOSED') {
-      if (!(await store.setState(unit.tx, session, 'OPEN', unit.now))) throw full()
+      if (!(await store.setState(unit.tx, session, 'OPEN', unit.now))) throw noRoom()
       await append(unit, session, null, [
         {
           type: 'SESSION_OPENED',
