@@ -1,8 +1,11 @@
 import { decodeId, encodeId, systemIds } from '@wheelhouse/server/platform/ids'
-import type { TestApp } from './app.ts'
+import type { TestPlatform } from './platform.ts'
 
 /** An action of a run that was allowed and succeeded, as the ledger keeps it. */
-export async function succeededAction({ db, clock }: TestApp, run: string): Promise<string> {
+export async function succeededAction(
+  { db, clock }: Pick<TestPlatform, 'db' | 'clock'>,
+  run: string,
+): Promise<string> {
   const { projectId = '', id: runId = '' } = decodeId(run) ?? {}
   const segment = await db.protocolSegment.findFirstOrThrow({ where: { projectId, runId } })
   const id = systemIds.next()

@@ -1,9 +1,16 @@
+import { correctIntent } from '@wheelhouse/server/domains/intents/correction/operations'
+import {
+  commitRequirements,
+  meetRequirement,
+} from '@wheelhouse/server/domains/intents/requirements/operations'
 import { resolveApproval } from '@wheelhouse/server/domains/runs/approvals/operations'
 import { exportSession } from '@wheelhouse/server/domains/sessions/export/operations'
 import { downloadHeaders, type ExportFormat } from '@wheelhouse/server/domains/sessions/export/rules'
+import { forkSession } from '@wheelhouse/server/domains/sessions/forks/operations'
 import { deleteSession } from '@wheelhouse/server/domains/sessions/lifecycle/operations'
-import { encodeId, type Ref } from '@wheelhouse/server/platform/ids'
+import { decodeId, encodeId, type NodeType, type Ref } from '@wheelhouse/server/platform/ids'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { succeededAction } from '../kit/actions.ts'
 import { type Story, startStory } from '../kit/agent.ts'
 import { callOf } from '../kit/platform.ts'
 import { statements } from '../kit/statements.ts'
@@ -88,6 +95,92 @@ describe('an export', () => {
     expect(of('run')).toHaveLength(2)
     expect(of('approval')).toMatchObject([{ approvalKind: 'TOOL', decision: 'allow' }])
     expect(of('routeDecision')).toHaveLength(2)
+  })
+
+  test('has what the task was, what runs were bound to and which protocols they were under, on both ways', async () => {
+    const session = await given.session('Task')
+    const by = callOf(given.owner)
+    const head = await correctIntent(given.platform, by, {
+      sessionId: session,
+      expectedHeadId: null,
+      text: 'Sales',
+      requirements: ['by region', 'by month'],
+      note: 'So that it is clear.',
+    })
+    const { run, runToken } = await given.running(session, 'go on')
+    const added = await commitRequirements(given.platform, callOf(given.agent), {
+      runId: run,
+      runToken,
+      requirements: ['by week'],
+    })
+    const [requirement] = added.requirementIds
+    const action = await succeededAction(given, encodeId({ type: 'Run', ...run }))
+    await meetRequirement(given.platform, callOf(given.agent), {
+      runId: run,
+      runToken,
+      requirementId: { ...run, id: requirement ?? '' },
+      actionId: { ...run, id: decodeId(action)?.id ?? '' },
+    })
+    await given.completes({ run, runToken }, 'Done.')
+    const publicId = (type: NodeType, id = '') => encodeId({ type, projectId: session.projectId, id })
+    const [r1, r2] = [head.revisionId, added.revisionId].map((id) => publicId('IntentRevision', id))
+    const runId = publicId('Run', run.id)
+    const expected = {
+      intentRevisions: [
+        {
+          id: r1,
+          number: 1,
+          previousId: null,
+          text: 'Sales',
+          note: 'So that it is clear.',
+          changeKind: 'CORRECTION',
+        },
+        { id: r2, number: 2, previousId: r1, changeKind: 'REFINE', runId },
+      ],
+      bindings: [
+        { runId, number: 1, baseId: r1, activeId: r1, relation: 'CONTINUE', reason: 'TURN' },
+        { runId, number: 2, baseId: r1, activeId: r2, relation: 'CONTINUE', reason: 'REFINEMENT' },
+      ],
+      requirementStates: [
+        {
+          requirementId: publicId('Requirement', requirement),
+          number: 1,
+          state: 'MET',
+          runId,
+          actionId: action,
+        },
+      ],
+      segments: [{ runId, number: 1, protocol: 'general-task@1', state: 'COMPLETED' }],
+      actions: [{ id: action, runId, decision: 'ALLOWED', ok: true }],
+      checkpoints: [{ runId, number: 1, revisionId: r2 }],
+    }
+    const document = JSON.parse(await textOf(session, 'JSON')) as Record<keyof typeof expected, object[]>
+    expect(document).toMatchObject({
+      ...expected,
+      session: { intentId: r2, protocol: 'general-task@1', parentId: null },
+    })
+    const lines = (await textOf(session, 'JSONL')).trimEnd().split('\n')
+    const records = lines.map((line) => JSON.parse(line) as { kind: string })
+    for (const key of Object.keys(expected) as (keyof typeof expected)[])
+      expect(records.filter(({ kind }) => `${kind}s` === key).map(({ kind, ...record }) => record)).toEqual(
+        document[key],
+      )
+    // A fork's export has the revision that it begins with, which is its parent's.
+    const checkpoint = await given.db.checkpoint.findFirstOrThrow({ where: { sessionId: session.id } })
+    const child = await forkSession(given.platform, by, {
+      sessionId: session,
+      checkpointId: { projectId: session.projectId, id: checkpoint.id },
+    })
+    const fork = JSON.parse(await textOf({ ...session, id: child.sessionId }, 'JSON'))
+    expect(fork).toMatchObject({
+      session: { parentId: publicId('Session', session.id), forkedFromRevisionId: r2, intentId: r2 },
+      intentRevisions: [{ id: r2, sessionId: publicId('Session', session.id) }],
+      requirementStates: [{ state: 'MET' }],
+      messages: [
+        { text: 'go on', runId: null },
+        { text: 'Done.', runId: null },
+      ],
+    })
   })
 
   test('as Markdown reads like the conversation, with times in UTC and run states in their place', async () => {

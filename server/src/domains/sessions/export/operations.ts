@@ -19,7 +19,7 @@ export interface SessionExport {
 export const exportsPath = '/exports/sessions/'
 
 /**
- * Exports a session up to this moment: what is written later is left out. Runs and asks, which change, are as they are
+ * Exports a session up to this moment: what is written later is left out. Runs, asks, segments and actions, which change, are as they are
  * when their page is read. Audited.
  * NOT_FOUND for a session that is not there for the caller, PERMISSION_DENIED without `session.export`.
  */
@@ -94,6 +94,47 @@ const routesOf = (db: Db, session: SessionRow, until: Date) =>
     (route) => route.id,
   )
 
+const numbersFrom: store.NumberedWithin = [firstId, 0]
+/** What is recorded of the task and of the protocols that runs were under, each kind with its records in order. */
+function* ofTheTask(
+  db: Db,
+  session: SessionRow,
+  until: Date,
+): Generator<[kind: string, plural: string, all: AsyncGenerator<object, void>], void> {
+  const byId = <Row extends { id: string }>(
+    page: (db: Db, session: SessionRow, after: string, until: Date) => Promise<Row[]>,
+  ) =>
+    rows(
+      firstId,
+      (after) => page(db, session, after, until),
+      (row) => row.id,
+    )
+  yield ['intentRevision', 'intentRevisions', each(byId(store.revisionPage), records.intentRevision)]
+  const bindings = rows(
+    numbersFrom,
+    (after) => store.bindingPage(db, session, after, until),
+    (row): store.NumberedWithin => [row.runId, row.number],
+  )
+  yield ['binding', 'bindings', each(bindings, records.binding)]
+  const states = rows(
+    numbersFrom,
+    (after) => store.requirementStatePage(db, session, after),
+    (row): store.NumberedWithin => [row.requirementId, row.number],
+  )
+  yield ['requirementState', 'requirementStates', each(states, records.requirementState)]
+  yield ['segment', 'segments', each(byId(store.segmentPage), records.segment)]
+  yield ['action', 'actions', each(byId(store.actionPage), records.action)]
+  const checkpoints = rows(
+    0,
+    (after) => store.checkpointPage(db, session, after, session.checkpointCount),
+    (row) => row.number,
+  )
+  yield ['checkpoint', 'checkpoints', each(checkpoints, records.checkpoint)]
+}
+async function* each<Row>(all: AsyncGenerator<Row, void>, record: (row: Row) => object) {
+  for await (const row of all) yield record(row)
+}
+
 /** The journal up to the moment of the export. A session that is deleted meanwhile breaks it off: half is no export. */
 async function* eventsOf(
   db: Db,
@@ -122,6 +163,8 @@ async function* writeLines(db: Db, session: SessionRow, exportedAt: Date): Async
   }
   for await (const row of routesOf(db, session, exportedAt))
     yield line('routeDecision', records.routeDecision(row))
+  for (const [kind, , all] of ofTheTask(db, session, exportedAt))
+    for await (const record of all) yield line(kind, record)
   for await (const row of eventsOf(db, session)) yield line('event', records.event(row))
 }
 
@@ -141,6 +184,8 @@ async function* writeJson(db: Db, session: SessionRow, exportedAt: Date): AsyncG
   yield* list('runs', runsOf(db, session), records.run)
   yield* list('approvals', approvalsOf(db, session, exportedAt), records.approval)
   yield* list('routeDecisions', routesOf(db, session, exportedAt), records.routeDecision)
+  for (const [, plural, all] of ofTheTask(db, session, exportedAt))
+    yield* list(plural, all, (record) => record)
   yield* list('events', eventsOf(db, session), records.event)
   yield '}\n'
 }

@@ -1,7 +1,12 @@
 import { encodeId, type NodeType } from '../../../platform/ids.ts'
+import type { BindingRow, RevisionRow } from '../../intents/operations.ts'
+import type { Requirement } from '../../intents/rules.ts'
 import type { ApprovalRow, RouteRow, RunRow } from '../../runs/operations.ts'
+import type { SegmentRow } from '../../runs/segments/operations.ts'
+import type { CheckpointRow } from '../forks/operations.ts'
 import type { EventRow } from '../journal/operations.ts'
 import type { MessageRow, SessionRow } from '../operations.ts'
+import type { ActionRow, RequirementStateRow } from './store.ts'
 
 export const exportFormats = ['MARKDOWN', 'JSON', 'JSONL'] as const
 export type ExportFormat = (typeof exportFormats)[number]
@@ -65,6 +70,12 @@ export const records = {
     messageCount: row.messageCount,
     firstSequence: row.firstSequence,
     lastSequence: row.lastSequence,
+    protocol: row.protocol,
+    intentId: idOf('IntentRevision', row.projectId, row.intentHeadId ?? row.forkRevisionId),
+    parentId: idOf('Session', row.projectId, row.parentId),
+    forkedFromCheckpointId: idOf('Checkpoint', row.projectId, row.forkedFromCheckpointId),
+    forkedFromRunId: idOf('Run', row.projectId, row.forkedFromRunId),
+    forkedFromRevisionId: idOf('IntentRevision', row.projectId, row.forkRevisionId),
     usage: usageOf(row),
   }),
   message: (row: MessageRow) => ({
@@ -88,6 +99,7 @@ export const records = {
     execution: row.execution,
     routeId: idOf('RouteDecision', row.projectId, row.routeId),
     runtimeId: idOf('Runtime', row.projectId, row.runtimeId),
+    headAtEndId: idOf('IntentRevision', row.projectId, row.headAtEndId),
     messageId: idOf('Message', row.projectId, row.messageId),
     answerId: idOf('Message', row.projectId, row.answerId),
     submittedBy: principal(row.submittedBy),
@@ -122,12 +134,99 @@ export const records = {
     id: idOf('RouteDecision', row.projectId, row.id),
     runId: idOf('Run', row.projectId, row.runId),
     target: row.target,
+    relation: row.relation,
     protocol: row.protocol,
     source: row.source,
     reasons: row.reasons,
     warnings: row.warnings,
     confidence: row.confidence,
     candidates: row.candidates,
+    at: time(row.at),
+  }),
+  /** Of the session itself, and the one of another session that it was forked at. */
+  intentRevision: (row: RevisionRow) => ({
+    id: idOf('IntentRevision', row.projectId, row.id),
+    sessionId: idOf('Session', row.projectId, row.sessionId),
+    number: row.number,
+    taskId: row.taskId,
+    previousId: idOf('IntentRevision', row.projectId, row.previousId),
+    protocol: row.protocol,
+    text: row.text,
+    requirements: (row.requirements as unknown as Requirement[]).map(({ id, text, messageId }) => ({
+      id: idOf('Requirement', row.projectId, id),
+      text,
+      messageId: idOf('Message', row.projectId, messageId),
+    })),
+    changeKind: row.changeKind,
+    runId: idOf('Run', row.projectId, row.runId),
+    messageId: idOf('Message', row.projectId, row.messageId),
+    author: principal(row.authorId),
+    note: row.note,
+    at: time(row.at),
+  }),
+  binding: (row: BindingRow) => ({
+    runId: idOf('Run', row.projectId, row.runId),
+    number: row.number,
+    baseId: idOf('IntentRevision', row.projectId, row.baseId),
+    activeId: idOf('IntentRevision', row.projectId, row.activeId),
+    relation: row.relation,
+    reason: row.reason,
+    by: principal(row.byId),
+    at: time(row.at),
+  }),
+  requirementState: (row: RequirementStateRow) => ({
+    requirementId: idOf('Requirement', row.projectId, row.requirementId),
+    number: row.number,
+    state: row.state,
+    sequence: row.sequence,
+    runId: idOf('Run', row.projectId, row.runId),
+    actionId: idOf('Action', row.projectId, row.actionId),
+    by: principal(row.byId),
+    at: time(row.at),
+  }),
+  segment: (row: SegmentRow) => ({
+    id: idOf('ProtocolSegment', row.projectId, row.id),
+    runId: idOf('Run', row.projectId, row.runId),
+    number: row.number,
+    protocol: row.protocol,
+    state: row.state,
+    revision: row.revision,
+    phase: row.phase,
+    facts: row.facts,
+    openedBy: row.openedBy,
+    closedBy: row.closedBy,
+    openedAt: time(row.openedAt),
+    closedAt: time(row.closedAt),
+  }),
+  action: (row: ActionRow) => ({
+    id: idOf('Action', row.projectId, row.id),
+    runId: idOf('Run', row.projectId, row.runId),
+    segmentId: idOf('ProtocolSegment', row.projectId, row.segmentId),
+    number: row.number,
+    tool: row.tool,
+    action: row.action,
+    governedBy: row.governedBy,
+    argumentsDigest: row.argumentsDigest,
+    protocol: row.protocol,
+    phase: row.phase,
+    decision: row.decision,
+    code: row.code,
+    approvalId: idOf('Approval', row.projectId, row.approvalId),
+    ok: row.ok,
+    resultDigest: row.resultDigest,
+    facts: row.facts,
+    requestedAt: time(row.requestedAt),
+    closedAt: time(row.closedAt),
+  }),
+  checkpoint: (row: CheckpointRow) => ({
+    id: idOf('Checkpoint', row.projectId, row.id),
+    number: row.number,
+    runId: idOf('Run', row.projectId, row.runId),
+    label: row.label,
+    sequence: row.sequence,
+    messageSequence: row.messageSequence,
+    revisionId: idOf('IntentRevision', row.projectId, row.revisionId),
+    by: principal(row.byId),
     at: time(row.at),
   }),
   event: (row: EventRow) => ({

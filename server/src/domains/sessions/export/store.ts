@@ -1,8 +1,11 @@
 import { type Db, Prisma } from '../../../platform/database.ts'
 import type { Ref } from '../../../platform/ids.ts'
+import type { BindingRow, RevisionRow } from '../../intents/operations.ts'
 import type { ApprovalRow, RouteRow, RunRow } from '../../runs/operations.ts'
+import type { SegmentRow } from '../../runs/segments/operations.ts'
+import type { CheckpointRow } from '../forks/operations.ts'
 import type { EventRow } from '../journal/operations.ts'
-import type { MessageRow } from '../operations.ts'
+import type { MessageRow, SessionRow } from '../operations.ts'
 
 /** Rows of a page, and the size beyond which a page ends early: rows can be large. */
 const pageRows = 500
@@ -68,5 +71,88 @@ export const routePage = (db: Db, session: Ref, after: string, until: Date): Pro
   db.routeDecision.findMany({
     where: { ...of(session), id: { gt: after }, at: { lte: until } },
     orderBy: { id: 'asc' },
+    take: pageRows,
+  })
+
+/** The session's revisions, and the one of another session that it was forked at. They can be large, so pages are short. */
+export const revisionPage = (
+  db: Db,
+  session: SessionRow,
+  after: string,
+  until: Date,
+): Promise<RevisionRow[]> =>
+  db.intentRevision.findMany({
+    where: {
+      projectId: session.projectId,
+      OR: [
+        { sessionId: session.id },
+        ...(session.forkRevisionId === null ? [] : [{ id: session.forkRevisionId }]),
+      ],
+      AND: [{ id: { gt: after } }],
+      at: { lte: until },
+    },
+    orderBy: { id: 'asc' },
+    take: 20,
+  })
+
+/** What is numbered within something else is read in the order of both. */
+export type NumberedWithin = [id: string, number: number]
+
+export const bindingPage = (
+  db: Db,
+  session: Ref,
+  [runId, number]: NumberedWithin,
+  until: Date,
+): Promise<BindingRow[]> =>
+  db.runIntentBinding.findMany({
+    where: {
+      ...of(session),
+      at: { lte: until },
+      OR: [{ runId: { gt: runId } }, { runId, number: { gt: number } }],
+    },
+    orderBy: [{ runId: 'asc' }, { number: 'asc' }],
+    take: pageRows,
+  })
+
+export type RequirementStateRow = Prisma.RequirementStateGetPayload<object>
+export const requirementStatePage = (
+  db: Db,
+  session: SessionRow,
+  [requirementId, number]: NumberedWithin,
+): Promise<RequirementStateRow[]> =>
+  db.requirementState.findMany({
+    where: {
+      ...of(session),
+      sequence: { lte: session.lastSequence },
+      OR: [{ requirementId: { gt: requirementId } }, { requirementId, number: { gt: number } }],
+    },
+    orderBy: [{ requirementId: 'asc' }, { number: 'asc' }],
+    take: pageRows,
+  })
+
+export const segmentPage = (db: Db, session: Ref, after: string, until: Date): Promise<SegmentRow[]> =>
+  db.protocolSegment.findMany({
+    where: { ...of(session), id: { gt: after }, openedAt: { lte: until } },
+    orderBy: { id: 'asc' },
+    take: pageRows,
+  })
+
+export type ActionRow = Prisma.ActionGetPayload<object>
+export const actionPage = (db: Db, session: Ref, after: string, until: Date): Promise<ActionRow[]> =>
+  db.action.findMany({
+    where: { ...of(session), id: { gt: after }, requestedAt: { lte: until } },
+    orderBy: { id: 'asc' },
+    take: pageRows,
+  })
+
+export const checkpointPage = (
+  db: Db,
+  session: Ref,
+  after: number,
+  through: number,
+): Promise<CheckpointRow[]> =>
+  db.checkpoint.findMany({
+    where: { ...of(session), number: { gt: after, lte: through } },
+    orderBy: { number: 'asc' },
     take: pageRows,
   })
