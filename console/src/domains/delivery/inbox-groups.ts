@@ -33,6 +33,7 @@ const marks = {
   QUESTION: 'waiting',
   RUN_FAILED: 'bad',
   EFFECTS_UNKNOWN: 'ended',
+  RUN_UNSUPPORTED: 'ended',
 } as const satisfies Record<InboxItem['kind'], MarkKind>
 
 export function itemMark(item: InboxItem): MarkKind {

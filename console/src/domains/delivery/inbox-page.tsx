@@ -11,7 +11,14 @@ import type { InboxSearch } from './search.ts'
 import { inboxText } from './text.ts'
 import { useInbox } from './use-inbox.ts'
 
-const kinds = ['TOOL_APPROVAL', 'PLAN_APPROVAL', 'QUESTION', 'RUN_FAILED', 'EFFECTS_UNKNOWN'] as const
+const kinds = [
+  'TOOL_APPROVAL',
+  'PLAN_APPROVAL',
+  'QUESTION',
+  'RUN_FAILED',
+  'EFFECTS_UNKNOWN',
+  'RUN_UNSUPPORTED',
+] as const
 
 export function InboxPage() {
   const t = inboxText.useText()

@@ -132,7 +132,8 @@ function Why({ item }: { item: InboxItem }) {
 function IfIgnored({ item }: { item: InboxItem }) {
   const t = inboxText.useText()
   const name = useDecisionName()
-  if (item.kind === 'RUN_FAILED' || item.kind === 'EFFECTS_UNKNOWN') return t(`ignored.${item.kind}`)
+  if (item.kind === 'RUN_FAILED' || item.kind === 'EFFECTS_UNKNOWN' || item.kind === 'RUN_UNSUPPORTED')
+    return t(`ignored.${item.kind}`)
   return item.defaultDecision === null
     ? item.ifIgnored
     : t('ignored.ask', { decision: name(item.defaultDecision) })

@@ -4,7 +4,16 @@ import * as z from 'zod/mini'
 export const inboxSearch = z.object({
   item: z.catch(z.optional(z.string().check(z.minLength(1))), undefined),
   kind: z.catch(
-    z.optional(z.enum(['TOOL_APPROVAL', 'PLAN_APPROVAL', 'QUESTION', 'RUN_FAILED', 'EFFECTS_UNKNOWN'])),
+    z.optional(
+      z.enum([
+        'TOOL_APPROVAL',
+        'PLAN_APPROVAL',
+        'QUESTION',
+        'RUN_FAILED',
+        'EFFECTS_UNKNOWN',
+        'RUN_UNSUPPORTED',
+      ]),
+    ),
     undefined,
   ),
   whose: z.catch(z.optional(z.enum(['everybody'])), undefined),

@@ -9,6 +9,7 @@ export const en = {
     QUESTION: 'question',
     RUN_FAILED: 'failed',
     EFFECTS_UNKNOWN: 'unknown effect',
+    RUN_UNSUPPORTED: 'unsupported',
   },
   state: {
     ACKNOWLEDGED: 'seen',
@@ -70,6 +71,7 @@ export const en = {
     ask: 'At the deadline: {{decision}}, and the run goes on with that.',
     EFFECTS_UNKNOWN:
       'Nothing is repeated by itself. What the run did last stays unknown until a person looks.',
+    RUN_UNSUPPORTED: 'Nothing is repeated by itself. The answer stands as one that nothing supports.',
     RUN_FAILED: 'Nothing is repeated by itself. The session takes the next turn.',
   },
   snooze: {

@@ -12,6 +12,7 @@ export const zh: SameKeys<typeof en> = {
     QUESTION: '提问',
     RUN_FAILED: '失败',
     EFFECTS_UNKNOWN: '影响未知',
+    RUN_UNSUPPORTED: '缺乏依据',
   },
   state: {
     ACKNOWLEDGED: '已阅',
@@ -71,6 +72,7 @@ export const zh: SameKeys<typeof en> = {
   ignored: {
     ask: '到期时按“{{decision}}”处理，运行据此继续。',
     EFFECTS_UNKNOWN: '不会自动重复任何操作。在有人查看之前，运行最后做了什么仍不清楚。',
+    RUN_UNSUPPORTED: '不会自动重复任何操作。该回答仍是没有依据的回答。',
     RUN_FAILED: '不会自动重复任何操作。会话可接受下一条消息。',
   },
   snooze: {

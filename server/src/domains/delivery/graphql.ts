@@ -35,6 +35,7 @@ const InboxKindRef = builder.enumType('InboxKind', {
     QUESTION: { description: 'An agent asks a question with options of its own.' },
     RUN_FAILED: { description: 'A run failed or took too long; what it did is known.' },
     EFFECTS_UNKNOWN: { description: 'A run ended, and what it did last is not known.' },
+    RUN_UNSUPPORTED: { description: 'A run completed with nothing done that supports its answer.' },
   } satisfies Record<InboxKind, object>,
 })
 const InboxStateRef = builder.enumType('InboxState', {

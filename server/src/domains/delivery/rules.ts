@@ -11,6 +11,7 @@ export const inboxKinds = [
   'QUESTION',
   'RUN_FAILED',
   'EFFECTS_UNKNOWN',
+  'RUN_UNSUPPORTED',
 ] as const
 export type InboxKind = (typeof inboxKinds)[number]
 export const inboxStates = ['OPEN', 'ACKNOWLEDGED', 'HANDLED'] as const
@@ -81,6 +82,8 @@ export function ifIgnored(item: ItemFacts & { defaultDecision: string | null }):
   }
   if (item.kind === 'EFFECTS_UNKNOWN')
     return 'Nothing is repeated by itself, and what the run did last stays unknown until a person looks.'
+  if (item.kind === 'RUN_UNSUPPORTED')
+    return 'Nothing is repeated by itself: the answer stands as one that nothing supports.'
   return 'Nothing is repeated by itself: the run has ended, and its session takes the next turn.'
 }
 

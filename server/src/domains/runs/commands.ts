@@ -224,7 +224,7 @@ const finalUsage = input.json(
 
 command('completeRun', {
   description:
-    'Ends a run with its answer: given, or else the joined ANSWER_DELTA texts, at most 1000000 characters; both and unequal is INVALID_INPUT. An answer larger than one event may be is streamed first, else EVENT_TOO_LARGE; its MESSAGE event then says `streamed` in place of the text, which is that of the deltas.',
+    'Ends a run with its answer, by what its ledger of actions says: COMPLETED, or FAILED with ACTIONS_REJECTED_BY_PROTOCOL. Open goals of a strict protocol are COMPLETION_GOALS_OPEN, and the run lives on; `partial` ends it. The answer is given, or else the joined ANSWER_DELTA texts, at most 1000000 characters; both and unequal is INVALID_INPUT. An answer larger than one event may be is streamed first, else EVENT_TOO_LARGE; its MESSAGE event then says `streamed` in place of the text, which is that of the deltas.',
   input: {
     runId,
     runToken,

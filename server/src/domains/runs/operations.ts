@@ -106,12 +106,16 @@ export async function end(
   if (!ending.byRuntime) {
     await signal(unit, run, 'RUN_CANCELLED', { reason: ending.reason ?? ending.failureCode ?? ending.state })
   }
-  if (ending.state === 'FAILED' || ending.state === 'TIMED_OUT') {
+  const unsupported = ending.completion === 'UNSUPPORTED'
+  if (unsupported || ending.state === 'FAILED' || ending.state === 'TIMED_OUT') {
+    const failed = effects === 'UNKNOWN' ? 'EFFECTS_UNKNOWN' : 'RUN_FAILED'
     await openInboxItem(unit, {
       projectId: run.projectId,
-      kind: effects === 'UNKNOWN' ? 'EFFECTS_UNKNOWN' : 'RUN_FAILED',
+      kind: unsupported ? 'RUN_UNSUPPORTED' : failed,
       title: session.title,
-      why: ending.failureMessage ?? ending.failureCode ?? 'The run took longer than its time.',
+      why: unsupported
+        ? 'The run completed without a single successful action of the work that its protocol governs.'
+        : (ending.failureMessage ?? ending.failureCode ?? 'The run took longer than its time.'),
       sessionId: session.id,
       runId: run.id,
       approvalId: null,

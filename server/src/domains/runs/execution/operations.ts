@@ -5,7 +5,9 @@ import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
 import { canonicalJson, jsonFlaw } from '../../../platform/strict-json.ts'
 import { type Platform, transact, transactSingle, type Unit } from '../../../platform/transaction.ts'
 import type { Viewer } from '../../access/rules.ts'
+import { protocolsOf } from '../../protocols/operations.ts'
 import { addMessage, type LockedSession } from '../../sessions/operations.ts'
+import { outcomeOf } from '../guard/completion/gate.ts'
 import { lockRun } from '../locks.ts'
 import { checkSize, end, publicId, sizeOf, tooLarge } from '../operations.ts'
 import * as rules from '../rules.ts'
@@ -252,10 +254,13 @@ export interface CompleteRun {
 }
 
 /**
- * Ends a run as COMPLETED: FULL, or PARTIAL when the agent says so. The answer becomes the message; absent, it is the
- * joined deltas; both and unequal is INVALID_INPUT.
+ * Ends a run by what its ledger says: COMPLETED, as FULL, PARTIAL when the agent says so, or UNSUPPORTED, which the owners
+ * find in their inbox; or FAILED, ACTIONS_REJECTED_BY_PROTOCOL. Open goals of a strict protocol are COMPLETION_GOALS_OPEN,
+ * and the run lives on. The answer becomes the message; absent, it is the joined deltas; both and unequal is
+ * INVALID_INPUT.
  */
-export function completeRun(platform: Platform, call: Call, input: CompleteRun) {
+export async function completeRun(platform: Platform, call: Call, input: CompleteRun) {
+  const protocols = await protocolsOf(platform.db, input.runId.projectId)
   return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
     transactOnce(platform, call, async (unit) => {
       const { session, run } = await lockFenced(
@@ -266,17 +271,13 @@ export function completeRun(platform: Platform, call: Call, input: CompleteRun) 
         input.runToken,
         'complete',
       )
+      const outcome = await outcomeOf(unit, session, run, protocols, input.partial ?? false)
       const usage = accept(rules.readUsage(input.usage))
       const deltas = await store.joinedDeltas(unit.tx, run, rules.maxAnswerCharacters)
       const said = accept(rules.answerOf(input.answer, deltas))
       await useUp(unit, session, run, usage)
       const answerId = await answer(unit, session, run, said, call.viewer)
-      await end(unit, session, run, {
-        state: 'COMPLETED',
-        byRuntime: true,
-        completion: input.partial ? 'PARTIAL' : 'FULL',
-        answerId,
-      })
+      await end(unit, session, run, { ...outcome, byRuntime: true, answerId })
       return { projectId: run.projectId, runId: run.id }
     }),
   )

@@ -1,8 +1,10 @@
 import type { Ref } from '../../../platform/ids.ts'
 import { Refusal } from '../../../platform/refusal.ts'
 import type { Unit } from '../../../platform/transaction.ts'
+import { revisionIn } from '../../intents/operations.ts'
 import type { ProtocolsOfProject } from '../../protocols/operations.ts'
 import { nameOf, type Protocol } from '../../protocols/rules.ts'
+import type { Leaving } from './handoff/rules.ts'
 import * as store from './store.ts'
 
 /** The definition that a segment runs under. Versions are never taken back, so it is there. */
@@ -26,3 +28,10 @@ export async function standOf(unit: Unit, run: Ref, protocols: ProtocolsOfProjec
   return { ...standing, relation: standing.relation, definition: definitionOf(protocols, standing.protocol) }
 }
 export type Stand = Awaited<ReturnType<typeof standOf>>
+
+/** What a segment would be left by. The requirements are those of the task that its run acts under. */
+export async function leaving(unit: Unit, session: Ref, at: Stand): Promise<Leaving> {
+  const own = at.relation === 'SIDE_CHAT' ? null : at.activeId
+  const task = own && (await revisionIn(unit.tx, session, own))
+  return { from: at.definition, facts: at.facts, requirements: task ? task.requirements : [] }
+}

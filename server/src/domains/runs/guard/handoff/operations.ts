@@ -3,7 +3,7 @@ import type { Ref } from '../../../../platform/ids.ts'
 import { append } from '../../../../platform/journal.ts'
 import { accept, Refusal } from '../../../../platform/refusal.ts'
 import type { Platform, Unit } from '../../../../platform/transaction.ts'
-import { headOf, revisionIn } from '../../../intents/operations.ts'
+import { headOf } from '../../../intents/operations.ts'
 import { headConflict } from '../../../intents/rules.ts'
 import { type ProtocolsOfProject, protocolsOf } from '../../../protocols/operations.ts'
 import { decideAction, governedBy, nameOf, type Protocol, resolve } from '../../../protocols/rules.ts'
@@ -13,7 +13,7 @@ import { lockFenced, recordingStaleWrites } from '../../execution/operations.ts'
 import { checkSize, publicId } from '../../operations.ts'
 import { completeAsk, decideRun } from '../../rules.ts'
 import type { LockedRun } from '../../store.ts'
-import { type Stand, standOf } from '../standing.ts'
+import { leaving, type Stand, standOf } from '../standing.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 import { proposedEvent, rejectedEvent, transition } from './transition.ts'
@@ -50,13 +50,6 @@ function requireHead(session: LockedSession, at: Stand): void {
     ? ({ type: 'IntentRevision', projectId, id } as const)
     : ({ type: 'Session', projectId, id: session.id } as const)
   throw new Refusal(code, message, { current })
-}
-
-/** What a segment would be left by. The requirements are those of the task that its run acts under. */
-export async function leaving(unit: Unit, session: Ref, at: Stand): Promise<rules.Leaving> {
-  const own = at.relation === 'SIDE_CHAT' ? null : at.activeId
-  const task = own && (await revisionIn(unit.tx, session, own))
-  return { from: at.definition, facts: at.facts, requirements: task ? task.requirements : [] }
 }
 
 /**
