@@ -17,6 +17,7 @@ import {
   listProjects,
   type ProjectLoadRow,
   type ProjectRow,
+  planSettingsOf,
   updateProject,
   updateProjectLimits,
 } from './operations.ts'
@@ -25,8 +26,11 @@ import {
   type Limits,
   limitNames,
   limits,
+  type McpAllow,
   maxNameLength,
   maxSlugLength,
+  type RouteCorrection,
+  routeCorrections,
   slugPattern,
   type ThinkingLevel,
 } from './rules.ts'
@@ -41,6 +45,18 @@ const ProjectLimitsRef = builder.objectRef<Limits>('ProjectLimits').implement({
     Object.fromEntries(
       limitNames.map((name) => [name, t.exposeInt(name, { description: limitsField(name) })]),
     ) as Record<LimitName, ReturnType<typeof t.exposeInt>>,
+})
+
+const RouteCorrectionRef = builder.enumType('RouteCorrection', {
+  description: 'Who may undo the route of a run: its agent, its agent once an owner confirms, or nobody.',
+  values: routeCorrections,
+})
+const McpAllowRef = builder.objectRef<McpAllow>('McpAllow').implement({
+  description: 'Of an MCP server, the tools that agents are shown.',
+  fields: (t) => ({
+    server: t.exposeString('server', { description: 'The server.' }),
+    tools: t.exposeStringList('tools', { description: 'Its tools, by name or `prefix*`.' }),
+  }),
 })
 
 const ProjectCountsRef = builder.objectRef<ProjectLoadRow>('ProjectCounts').implement({
@@ -79,6 +95,20 @@ builder.node(ProjectRef, {
       nullable: true,
       description: 'The thinking level of new sessions; null leaves it to the runtime.',
       resolve: (project) => project.defaultThinkingLevel as ThinkingLevel | null,
+    }),
+    routeCorrection: t.field({
+      type: RouteCorrectionRef,
+      description: 'Who may undo the route of a run.',
+      resolve: (project) => project.routeCorrection as RouteCorrection,
+    }),
+    skillDeny: t.exposeStringList('skillDeny', { description: 'Skills that no agent is shown.' }),
+    skillAllow: t.exposeStringList('skillAllow', {
+      description: 'The only skills that agents are shown; all when it names none.',
+    }),
+    mcpAllow: t.field({
+      type: [McpAllowRef],
+      description: 'Of MCP servers, the only tools that agents are shown; of others all.',
+      resolve: (project) => planSettingsOf(project).mcpAllow,
     }),
     limits: t.field({
       type: ProjectLimitsRef,
@@ -195,8 +225,22 @@ const expectedVersion = input.int(
   [1, 2 ** 31 - 1],
 )
 
+const patterns = (description: string) =>
+  input.list(input.text('', { max: 120 }, true), 'String', `${description} By name or \`prefix*\`.`, [0, 200])
+const McpAllowInput = inputObject('McpAllowInput', 'Of an MCP server, the tools that agents are shown.', {
+  server: input.text('The server.', { max: 120 }, true),
+  tools: input.list(
+    input.text('', { max: 120 }, true),
+    'String',
+    'Its tools, by name or `prefix*`.',
+    [0, 200],
+    true,
+  ),
+})
+
 command('updateProject', {
-  description: 'Changes a project’s name, slug, and the defaults of sessions that are created from then on.',
+  description:
+    'Changes a project’s name, slug, the defaults of sessions that are created from then on, and what its agents may and are shown.',
   input: {
     projectId: input.id('Project', 'The project.', true),
     name: input.text('Its new name.', { max: maxNameLength }),
@@ -206,6 +250,14 @@ command('updateProject', {
       max: 120,
     }),
     defaultThinkingLevel: input.enum(ThinkingLevelRef, 'The thinking level of new sessions.'),
+    routeCorrection: input.enum(RouteCorrectionRef, 'Who may undo the route of a run.'),
+    skillDeny: patterns('Skills that no agent is shown.'),
+    skillAllow: patterns('The only skills that agents are shown; none: all.'),
+    mcpAllow: input.objects(
+      McpAllowInput,
+      'Of MCP servers, the only tools that agents are shown; of a server that is not named all.',
+      [0, 50],
+    ),
     expectedVersion,
   },
   success: projectSuccess('UpdateProjectSuccess', 'The project is as asked.'),

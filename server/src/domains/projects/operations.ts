@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Db } from '../../platform/database.ts'
 import { type Call, transactOnce } from '../../platform/idempotency.ts'
 import type { Ref } from '../../platform/ids.ts'
@@ -13,10 +14,13 @@ import {
   type LimitName,
   type Limits,
   limitNames,
+  type McpAllow,
+  type RouteCorrection,
   savedViewLimits,
   shortOf,
   slugCandidates,
   type ThinkingLevel,
+  type ToolSettings,
 } from './rules.ts'
 import * as store from './store.ts'
 
@@ -155,6 +159,10 @@ export function updateProject(
     slug?: string | undefined
     defaultModel?: string | undefined
     defaultThinkingLevel?: ThinkingLevel | undefined
+    routeCorrection?: RouteCorrection | undefined
+    skillDeny?: string[] | undefined
+    skillAllow?: string[] | undefined
+    mcpAllow?: McpAllow[] | undefined
     expectedVersion?: number | undefined
   },
 ): Promise<void> {
@@ -165,9 +173,16 @@ export function updateProject(
       slug: input.slug,
       defaultModel: input.defaultModel === '' ? null : input.defaultModel,
       defaultThinkingLevel: input.defaultThinkingLevel,
+      routeCorrection: input.routeCorrection,
+      skillDeny: input.skillDeny,
+      skillAllow: input.skillAllow,
+      mcpAllow: input.mcpAllow?.map(({ server, tools }) => ({ server, tools })),
     }
+    const servers = wanted.mcpAllow?.map(({ server }) => server) ?? []
+    if (new Set(servers).size < servers.length) throw invalid('mcpAllow', 'names a server twice')
+    const present = { ...project, ...planSettingsOf(project) }
     const names = (Object.keys(wanted) as (keyof typeof wanted)[]).filter(
-      (name) => wanted[name] !== undefined && wanted[name] !== project[name],
+      (name) => wanted[name] !== undefined && !isDeepStrictEqual(wanted[name], present[name]),
     )
     if (names.length === 0) return
     if (names.includes('slug')) {
@@ -176,8 +191,8 @@ export function updateProject(
     }
     const change = Object.fromEntries(names.map((name) => [name, wanted[name]]))
     const changed = Object.fromEntries(
-      names.map((name) => [name, { from: project[name], to: wanted[name] ?? null }]),
-    )
+      names.map((name) => [name, { from: present[name], to: wanted[name] ?? null }]),
+    ) as { [key: string]: Json }
     await save(unit, call, project, change, { action: 'project.updated', changed })
   }).catch((error: unknown) => {
     // Only the slug is unique: it was taken between the look and the write.
@@ -207,6 +222,13 @@ export function updateProjectLimits(
     })
   })
 }
+
+/** What of a runtime's tools is shown in a project. */
+export const planSettingsOf = (project: store.ProjectRow): ToolSettings => ({
+  skillDeny: project.skillDeny,
+  skillAllow: project.skillAllow,
+  mcpAllow: (project.mcpAllow ?? []) as unknown as McpAllow[],
+})
 
 export const limitsOf = (project: Limits): Limits =>
   Object.fromEntries(limitNames.map((name) => [name, project[name]])) as Limits

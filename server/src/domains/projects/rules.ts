@@ -5,6 +5,22 @@ import { invalid, type Refusal } from '../../platform/refusal.ts'
  * and a version that every change raises: who passes the version that it saw changes nothing it has not seen.
  */
 
+export const routeCorrections = ['AGENT', 'OWNER_CONFIRMS', 'OFF'] as const
+/** Who may undo the route of a run: its agent, its agent once an owner confirms, or nobody. */
+export type RouteCorrection = (typeof routeCorrections)[number]
+
+/** Of an MCP server, the tools that are shown. */
+export interface McpAllow {
+  server: string
+  tools: string[]
+}
+/** What of a runtime's tools is shown in a project. */
+export interface ToolSettings {
+  skillDeny: string[]
+  skillAllow: string[]
+  mcpAllow: McpAllow[]
+}
+
 export const thinkingLevels = ['OFF', 'LOW', 'MEDIUM', 'HIGH'] as const
 export type ThinkingLevel = (typeof thinkingLevels)[number]
 

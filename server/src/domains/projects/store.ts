@@ -1,6 +1,6 @@
 import { type Db, Prisma, type Tx } from '../../platform/database.ts'
 import type { Ref } from '../../platform/ids.ts'
-import type { Limits, ThinkingLevel } from './rules.ts'
+import type { Limits, McpAllow, RouteCorrection, ThinkingLevel } from './rules.ts'
 
 type Reader = Db | Tx
 
@@ -70,6 +70,10 @@ export interface ProjectChange extends Partial<Limits> {
   slug?: string | undefined
   defaultModel?: string | null | undefined
   defaultThinkingLevel?: ThinkingLevel | undefined
+  routeCorrection?: RouteCorrection | undefined
+  skillDeny?: string[] | undefined
+  skillAllow?: string[] | undefined
+  mcpAllow?: McpAllow[] | undefined
 }
 
 /** Changes a project at the version that was read, and raises it; false when it has moved. */
@@ -81,7 +85,7 @@ export async function updateProject(
 ): Promise<boolean> {
   const { count } = await tx.project.updateMany({
     where: { id, version },
-    data: { ...change, version: { increment: 1 } } as Prisma.ProjectUpdateManyMutationInput,
+    data: { ...change, version: { increment: 1 } } as object as Prisma.ProjectUpdateManyMutationInput,
   })
   return count === 1
 }

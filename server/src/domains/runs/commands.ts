@@ -8,10 +8,10 @@ import type { Capability } from '../access/rules.ts'
 import { RouteDecisionRef } from '../routing/graphql.ts'
 import * as execution from './execution/operations.ts'
 import { RunRef, runScope } from './graphql.ts'
+import { ToolPlanRef, toolPlanOf } from './guard/plan/graphql.ts'
 import type { RunRow } from './operations.ts'
 import { maxAnswerCharacters, maxCount, type Usage } from './rules.ts'
 import { RunStateRef } from './run-state.ts'
-import { ToolPlanRef, toolPlanOf } from './runtimes/graphql.ts'
 import * as steering from './steering/operations.ts'
 import { submitTurn } from './submission/operations.ts'
 
@@ -156,12 +156,7 @@ command('startRun', {
         toolPlan: t.field({
           type: ToolPlanRef,
           description: 'The tools as they stand for this run.',
-          resolve: async (result, args, context) => {
-            const row = await readRun(result, args, context)
-            return toolPlanOf(
-              await context.loaders.runtime.load({ projectId: row.projectId, id: row.runtimeId }),
-            )
-          },
+          resolve: async (result, args, context) => toolPlanOf(await readRun(result, args, context), context),
         }),
       }),
     }),

@@ -13,6 +13,7 @@ import type { ThinkingLevel } from '../projects/rules.ts'
 import { ThinkingLevelRef } from '../projects/thinking-level.ts'
 import { RouteDecisionRef } from '../routing/graphql.ts'
 import { MessageRef, SessionRef, seesSession } from '../sessions/graphql.ts'
+import { ToolPlanRef, toolPlanOf } from './guard/plan/graphql.ts'
 import { probeRuns, type RunRow } from './operations.ts'
 import {
   decideRun,
@@ -24,7 +25,7 @@ import {
   usageFields,
 } from './rules.ts'
 import { RunStateRef } from './run-state.ts'
-import { RuntimeRef, ToolPlanRef, toolPlanOf } from './runtimes/graphql.ts'
+import { RuntimeRef } from './runtimes/graphql.ts'
 
 export { RuntimeRef } from './runtimes/graphql.ts'
 
@@ -162,8 +163,7 @@ builder.node(RunRef, {
     toolPlan: t.field({
       type: ToolPlanRef,
       description: 'The tools of its runtime as they stand for it now. It informs; it authorises nothing.',
-      resolve: async (run, _, { loaders }) =>
-        toolPlanOf(await loaders.runtime.load({ projectId: run.projectId, id: run.runtimeId })),
+      resolve: (run, _args, context) => toolPlanOf(run, context),
     }),
     model: t.exposeString('model', {
       nullable: true,

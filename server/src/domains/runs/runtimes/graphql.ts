@@ -7,15 +7,12 @@ import type { NodeRef, Ref } from '../../../platform/ids.ts'
 import { PrincipalRef } from '../../access/principals/graphql.ts'
 import { seesProject } from '../../access/rules.ts'
 import { ProjectRef } from '../../projects/graphql.ts'
+import { ToolGroup } from '../guard/plan/graphql.ts'
 import type { RuntimeRow } from '../operations.ts'
-import { type RuntimeState, runtimeStates, toolGroups } from '../rules.ts'
+import { type RuntimeState, runtimeStates, type toolGroups } from '../rules.ts'
 import { acknowledgeSignals, noteLife, ownRuntime, registerRuntime } from './operations.ts'
 
 export const RuntimeRef = builder.objectRef<RuntimeRow>('Runtime')
-const ToolGroup = builder.enumType('ToolGroup', {
-  description: 'The family of a tool, in the order in which plans list them.',
-  values: toolGroups,
-})
 type Group = (typeof toolGroups)[number]
 
 interface Tool {
@@ -37,53 +34,6 @@ const RuntimeTool = builder.objectRef<Tool>('RuntimeTool').implement({
     }),
   }),
 })
-
-interface PlanEntry extends Tool {
-  source: string
-}
-const ToolPlanEntry = builder.objectRef<PlanEntry>('ToolPlanEntry').implement({
-  description: 'A tool as it stands for a run.',
-  fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    group: t.expose('group', { type: ToolGroup, description: 'Its family.' }),
-    action: t.exposeString('action', { description: 'The action that it stands for.' }),
-    server: t.string({
-      nullable: true,
-      description: 'The server of an MCP tool.',
-      resolve: (tool) => tool.server ?? null,
-    }),
-    source: t.exposeString('source', { description: 'Who declared it.' }),
-    exposed: t.boolean({ description: 'Whether the agent is shown it.', resolve: () => true }),
-    status: t.field({
-      type: builder.enumType('ToolStatus', {
-        description: 'Whether the protocol of the moment lets a tool be used.',
-        values: ['AVAILABLE', 'PROTOCOL_DISABLED'] as const,
-      }),
-      description: 'Whether it can be used now.',
-      resolve: () => 'AVAILABLE' as const,
-    }),
-    reasons: t.stringList({
-      description: 'How it came to that.',
-      resolve: () => ['declared by the runtime'],
-    }),
-  }),
-})
-export const ToolPlanRef = builder.objectRef<{ entries: PlanEntry[] }>('ToolPlan').implement({
-  description: 'The tools of a run with their reasons. It informs; it authorises nothing.',
-  fields: (t) => ({
-    entries: t.expose('entries', { type: [ToolPlanEntry], description: 'By family, then by name.' }),
-  }),
-})
-
-/** A runtime's declared tools, by family and name. */
-export function toolPlanOf(runtime: RuntimeRow | null): { entries: PlanEntry[] } {
-  const tools = (runtime?.tools ?? []) as unknown as Tool[]
-  const order = (tool: Tool) => toolGroups.indexOf(tool.group)
-  const entries = [...tools]
-    .sort((a, b) => order(a) - order(b) || (a.name < b.name ? -1 : 1))
-    .map((tool) => ({ ...tool, source: runtime?.name ?? '' }))
-  return { entries }
-}
 
 /** A runtime is visible to whoever sees its project. */
 async function runtimeNode(ref: NodeRef, context: Context): Promise<RuntimeRow | null> {

@@ -8,7 +8,8 @@ import { MessageRef } from '../../sessions/graphql.ts'
 import { windowBefore } from '../../sessions/operations.ts'
 import { ApprovalRef } from '../approvals/graphql.ts'
 import { IntentRevisionRef, RunRef } from '../graphql.ts'
-import { ownRuntimeOf, ToolPlanRef, toolPlanOf } from './graphql.ts'
+import { ToolPlanRef, toolPlanOf } from '../guard/plan/graphql.ts'
+import { ownRuntimeOf } from './graphql.ts'
 import type { SignalRow } from './operations.ts'
 import { watchSignals } from './signals.ts'
 
@@ -56,8 +57,7 @@ const RunOffer = builder.objectRef<SignalRow>('RunOffer').implement({
     toolPlan: t.field({
       type: ToolPlanRef,
       description: 'The tools as they stand for the run.',
-      resolve: async (s, _, { loaders }) =>
-        toolPlanOf(await loaders.runtime.load({ projectId: s.projectId, id: s.runtimeId })),
+      resolve: async (s, _, context) => toolPlanOf(await runOf(s, context), context),
     }),
     expiresAt: t.field({
       type: 'DateTime',

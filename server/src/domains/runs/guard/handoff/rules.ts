@@ -1,5 +1,6 @@
 import { Refusal } from '../../../../platform/refusal.ts'
 import { cut } from '../../../intents/rules.ts'
+import type { RouteCorrection } from '../../../projects/rules.ts'
 import {
   type Facts,
   governs,
@@ -17,10 +18,6 @@ import {
  *       ├────── the rules say yes ─▶ ACCEPTED: the next segment, a revision of the task, a binding, in one transaction
  *       └────── a correction that an owner confirms ──▶ waits ── allow ──▶ ACCEPTED    waits ── deny ──▶ REJECTED
  */
-
-export const routeCorrections = ['AGENT', 'OWNER_CONFIRMS', 'OFF'] as const
-/** Who may undo the route of a run: its agent, its agent once an owner confirms, or nobody. */
-export type RouteCorrection = (typeof routeCorrections)[number]
 
 export type RejectionCode =
   | 'PROTOCOL_UNKNOWN'

@@ -1,6 +1,7 @@
 import type { Tx } from '../../../../platform/database.ts'
 import type { Ref } from '../../../../platform/ids.ts'
-import type { LedgerEntry, RouteCorrection } from './rules.ts'
+import type { RouteCorrection } from '../../../projects/rules.ts'
+import type { LedgerEntry } from './rules.ts'
 
 export interface NewSegment extends Ref {
   sessionId: string
