@@ -24,6 +24,7 @@ test('a turn runs from its receipt to its answer, each step in the journal, in o
     'SESSION_CREATED',
     'MESSAGE',
     'ROUTE_DECIDED',
+    'SEGMENT_STARTED',
     'RUN_OFFERED',
     'RUN_STARTED',
     'TOOL_CALL',
@@ -31,16 +32,20 @@ test('a turn runs from its receipt to its answer, each step in the journal, in o
     'ANSWER_DELTA',
     'ANSWER_DELTA',
     'MESSAGE',
+    'SEGMENT_ENDED',
     'RUN_COMPLETED',
+    'CHECKPOINT_CREATED',
   ])
   expect(journal.map((event) => event.sequence)).toEqual(journal.map((_, index) => index + 1))
-  expect(journal.slice(1).map((event) => event.runSequence)).toEqual(
-    journal.slice(1).map((_, index) => index + 1),
-  )
-  expect(journal[9]?.payload.text).toBe('Outdoor, by far.')
+  expect(journal.map((event) => event.runSequence)).toEqual([
+    null,
+    ...journal.slice(1, -1).map((_, index) => index + 1),
+    null,
+  ])
+  expect(journal.findLast(({ type }) => type === 'MESSAGE')?.payload.text).toBe('Outdoor, by far.')
 })
 
-test('a turn is two statements with its caller, a batch of events too; the run is read when more of it is asked for', async () => {
+test('a turn is four statements with its caller and its routing, a batch of events two; the run is read when more of it is asked for', async () => {
   const story = await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 16 })
   await story.runtime(16)
   const taken: { id: string }[] = []
@@ -49,10 +54,10 @@ test('a turn is two statements with its caller, a batch of events too; the run i
     const { run } = await story.owner.do<{ run: { id: string } }>('submitTurn', input, `run${selection}`)
     taken.push(run)
   }
-  expect(await statementsOf(submit('{__typename id}'))).toBe(2)
-  expect(await statementsOf(submit('{id state}'))).toBe(3)
+  expect(await statementsOf(submit('{__typename id}'))).toBe(4)
+  expect(await statementsOf(submit('{id state}'))).toBe(5)
   await story.session()
-  expect(await statementsOf(submit('{...on Node{id}}'))).toBe(3)
+  expect(await statementsOf(submit('{...on Node{id}}'))).toBe(5)
   for (const { id } of taken) expect((await story.runNow(id)).state).toBe('OFFERED')
   const runId = taken[0]?.id
   const start = { runId, runtimeId: story.runtimeId }

@@ -64,7 +64,7 @@ export async function startStory(): Promise<Story> {
   }
   const first = await project('First')
   const offered: Story['offered'] = async (sessionId, text = 'Do it.') => {
-    const { runId } = await submitTurn(platform, callOf(owner), { sessionId, text })
+    const { runId } = await submitTurn({ ...platform, classifier: null }, callOf(owner), { sessionId, text })
     return { projectId: sessionId.projectId, id: runId }
   }
   const story: Story = {

@@ -31,6 +31,7 @@ describe('settings', () => {
       sample: true,
       rateLimit: 60_000,
       publicUrl: null,
+      model: null,
     } satisfies Config)
   })
 
@@ -58,6 +59,14 @@ describe('settings', () => {
     expect(read({ [name]: value })).toMatchObject(expected)
   })
 
+  test('of a model are its endpoint and its name, and a key where it needs one', () => {
+    const model = { WHEELHOUSE_MODEL_URL: 'http://localhost:11434/v1/', WHEELHOUSE_MODEL_NAME: 'm' }
+    const settings = { url: 'http://localhost:11434/v1', name: 'm', helperContextMaxChars: 2_000 }
+    expect(read(model).model).toEqual({ ...settings, key: null })
+    const more = { WHEELHOUSE_MODEL_KEY: 'k', WHEELHOUSE_HELPER_CONTEXT_MAX_CHARS: '400' }
+    expect(read({ ...model, ...more }).model).toEqual({ ...settings, key: 'k', helperContextMaxChars: 400 })
+  })
+
   test.each<[string, string, RegExp]>([
     ['DATABASE_URL', 'mysql://u@h/d', /^DATABASE_URL must be a PostgreSQL URL/],
     ['DATABASE_URL', 'somewhere', /^DATABASE_URL must be a PostgreSQL URL/],
@@ -79,6 +88,12 @@ describe('settings', () => {
       /^WHEELHOUSE_LOG must be one of fatal, error, warn, info, debug, trace, silent$/,
     ],
     ['WHEELHOUSE_SAMPLE', 'yes', /^WHEELHOUSE_SAMPLE must be 0 or 1$/],
+    ['WHEELHOUSE_MODEL_URL', 'localhost:11434', /^WHEELHOUSE_MODEL_URL must be an http or https URL/],
+    ['WHEELHOUSE_MODEL_URL', 'http://u:p@x/v1', /^WHEELHOUSE_MODEL_URL must be/],
+    ['WHEELHOUSE_MODEL_URL', 'http://x/v1', /^WHEELHOUSE_MODEL_NAME is missing/],
+    ['WHEELHOUSE_MODEL_NAME', 'm', /^WHEELHOUSE_MODEL_URL is missing/],
+    ['WHEELHOUSE_MODEL_KEY', 'a b', /^WHEELHOUSE_MODEL_KEY must be printable/],
+    ['WHEELHOUSE_HELPER_CONTEXT_MAX_CHARS', '399', /^WHEELHOUSE_HELPER_CONTEXT_MAX_CHARS must be 400/],
     ['WHEELHOUSE_PUBLIC_URL', 'ftp://x', /^WHEELHOUSE_PUBLIC_URL must be an http or https URL/],
     ['WHEELHOUSE_PUBLIC_URL', 'https://x/path', /^WHEELHOUSE_PUBLIC_URL must be/],
     ['WHEELHOUSE_PROT', '1', /^WHEELHOUSE_PROT is not a setting; the nearest one is WHEELHOUSE_PORT$/],

@@ -194,7 +194,7 @@ export function readConfig(
     }
   }
   const [url, name] = [given.WHEELHOUSE_MODEL_URL, given.WHEELHOUSE_MODEL_NAME]
-  if ((url === undefined) !== (name === undefined))
+  if (result.success && (url === undefined) !== (name === undefined))
     lines.push(
       `WHEELHOUSE_MODEL_${url === undefined ? 'URL' : 'NAME'} is missing: a model needs both its URL and its name`,
     )
