@@ -131,7 +131,7 @@ export function operationsOf(schema: GraphQLSchema): Operation[] {
       const passed = field.args.map((arg) => `${arg.name}:$${arg.name}`).join(',')
       const selection =
         kind === 'mutation'
-          ? `{__typename ...on ${successOf(field.name)}${selectionOf(schema, schema.getType(successOf(field.name)) as GraphQLOutputType, 1)} ${problemFields}}`
+          ? `{__typename ...on ${successOf(field.name)}{${aliased('ok', fieldsOf(schema, schema.getType(successOf(field.name)) as GraphQLObjectType, 1, false))}} ${problemFields}}`
           : selectionOf(schema, field.type, depthOf(field.type))
       const make = validInputs[field.name]
       if (kind === 'mutation' && !make) missing.push(`Mutation.${field.name}: no valid input`)

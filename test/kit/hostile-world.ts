@@ -63,7 +63,7 @@ export class Side {
     this.story.projectId = project.id
     const { runtime } = await owner.client.do<{ runtime: { id: string } }>(
       'registerRuntime',
-      { projectId: project.id, name: `${name} runtime`, maxConcurrentRuns: 10_000, tools: [] },
+      { projectId: project.id, name: `${name} runtime`, maxConcurrentRuns: 10_000, tools },
       'runtime{id}',
     )
     this.story.runtimeId = runtime.id
@@ -86,13 +86,15 @@ export class Side {
       { sessionId, label: `${name} place` },
       'checkpoint{id}',
     )
+    const { actionId } = await allowedAction(this, this.story)
     const { db } = app
     const projectId = decodeId(project.id)?.id ?? ''
     const runId = decodeId(this.story.runId)?.id ?? ''
     const where = { projectId, runId }
-    const [message, route, signal, item, event, grant, audit] = await Promise.all([
+    const [message, route, segment, signal, item, event, grant, audit] = await Promise.all([
       db.message.findFirstOrThrow({ where }),
       db.routeDecision.findFirstOrThrow({ where: { projectId } }),
+      db.protocolSegment.findFirstOrThrow({ where }),
       db.runtimeSignal.findFirstOrThrow({ where }),
       db.inboxItem.findFirstOrThrow({ where }),
       db.projectEvent.findFirstOrThrow({ where: { projectId, runId } }),
@@ -120,9 +122,9 @@ export class Side {
       ProjectEvent: here('ProjectEvent', projectId, Number(event.position)),
       IntentRevision: intent.id,
       Checkpoint: checkpoint.id,
-      // Neither of them is a node by itself; whatever such an id says, it names nothing.
-      ProtocolSegment: here('ProtocolSegment', runId),
-      Action: here('Action', runId),
+      ProtocolSegment: here('ProtocolSegment', segment.id),
+      Action: actionId,
+      // No node by itself; whatever such an id says, it names nothing.
       Requirement: here('Requirement', runId),
     } satisfies Record<NodeType, string>)
     return this
@@ -187,6 +189,11 @@ export class Side {
   }
 }
 
+const tools = [
+  { name: 'run_sql', group: 'DATA', action: 'run_sql_readonly' },
+  { name: 'read_file', group: 'FILE', action: 'read_file' },
+]
+
 type Inputs = Record<string, (side: Side) => object | Promise<object>>
 const session = async (side: Side) => ({
   sessionId: (await side.story.session(`${side.name} session`)).sessionId,
@@ -204,6 +211,10 @@ const grantInput = (side: Side) => ({
   projectId: side.ids.Project,
   sessionId: side.ids.Session,
 })
+/** An action that a run may do, and of which nothing is told yet. */
+const allowedAction = (side: Side, { runId, runToken }: { runId: string; runToken: string }) =>
+  side.owner.do<{ actionId: string }>('requestAction', { runId, runToken, tool: 'read_file' }, 'actionId')
+
 let count = 0
 const name = (side: Side) => {
   count += 1
@@ -258,15 +269,34 @@ export const validInputs: Inputs = {
     return { sessionId, checkpointId: checkpoint.id, title: name(side) }
   },
   grantAccess: async (side) => ({ principalId: (await grantee(side)).id, grant: grantInput(side) }),
+  handoffProtocol: async (side) => {
+    const { intentId } = await side.work()
+    await side.owner.do('cancelRun', { runId: side.story.runId, reason: side.name }, 'run{id}')
+    return {
+      sessionId: side.story.sessionId,
+      expectedHeadId: intentId,
+      to: 'data-analysis',
+      reason: `${side.name} reason`,
+    }
+  },
   heartbeatRuntime: (side) => ({ runtimeId: side.ids.Runtime }),
   meetRequirement: async (side) => {
     const { runId, runToken, requirementId } = await side.work()
     return { runId, runToken, requirementId, actionId: await succeededAction(side.app, runId) }
   },
   openSession: session,
+  proposeHandoff: async (side) => {
+    const { runId, runToken } = await side.work()
+    return { runId, runToken, to: 'data-analysis', reason: side.name, unresolvedGoals: [`${side.name} goal`] }
+  },
   rebindRun: async (side) => {
     const { runId, intentId } = await side.work()
     return { runId, revisionId: intentId, note: `${side.name} note` }
+  },
+  recordActionResult: async (side) => {
+    const run = await fenced(side)
+    const { actionId } = await allowedAction(side, run)
+    return { actionId, runToken: run.runToken, ok: true, resultDigest: side.name, facts: { rows: 3 } }
   },
   recordRunEvents: async (side) => ({
     ...(await fenced(side)),
@@ -281,6 +311,7 @@ export const validInputs: Inputs = {
     tools: [{ name: 'run_sql', group: 'DATA', action: 'run_sql_readonly' }],
   }),
   renameSession: async (side) => ({ ...(await session(side)), title: name(side) }),
+  requestAction: async (side) => ({ ...(await fenced(side)), tool: 'read_file', argumentsDigest: side.name }),
   requestApproval: async (side) => ({
     ...(await fenced(side)),
     kind: 'QUESTION',
