@@ -14,10 +14,14 @@ import { loadProjectLoads, loadProjects } from '../domains/projects/operations.t
 import { protocolsOf } from '../domains/protocols/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
 import {
+  type ActionPage,
+  loadActionPages,
   loadActions,
   loadLastSegments,
+  loadSegmentPages,
   loadSegments,
   loadSegmentsOfRuns,
+  type SegmentPage,
   type SegmentRow,
 } from '../domains/runs/guard/operations.ts'
 import { loadRunPages, type RunPage } from '../domains/runs/listing/operations.ts'
@@ -138,6 +142,8 @@ export function createLoaders(db: Db) {
       (row) => row.runId,
     ),
     action: byRef((refs) => loadActions(db, refs)),
+    actionPage: pagesOf((pages: readonly ActionPage[]) => loadActionPages(db, pages)),
+    segmentPage: pagesOf((pages: readonly SegmentPage[]) => loadSegmentPages(db, pages)),
     inboxItem: byRef((refs) => loadInboxItems(db, refs)),
     approval: byRef((refs) => loadApprovals(db, refs)),
     approvalsOfRun: childrenOf(

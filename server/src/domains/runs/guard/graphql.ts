@@ -6,7 +6,7 @@ import { SessionRef } from '../../sessions/graphql.ts'
 import { ApprovalRef } from '../approvals/graphql.ts'
 import { RunRef, runOf, visible } from '../graphql.ts'
 import { type SegmentState, segmentStates } from '../segments/rules.ts'
-import { type ActionRow, listActions, listSegments, type SegmentRow } from './operations.ts'
+import type { ActionRow, SegmentRow } from './operations.ts'
 import { type ActionDecision, actionDecisions } from './rules.ts'
 
 export const ActionDecisionRef = builder.enumType('ActionDecision', {
@@ -155,9 +155,13 @@ builder.objectFields(RunRef, (t) => ({
     description: 'Its ledger of actions, oldest first.',
     args: forwardArgs,
     complexity: ownPageCost,
-    resolve: async (run, args, { app }) => {
+    resolve: async (run, args, { loaders }) => {
       const request = pageRequest(args, isNumberKey)
-      const rows = await listActions(app.db, run, request.first, request.after?.[0] ?? null)
+      const rows = await loaders.actionPage.load({
+        run: { projectId: run.projectId, id: run.id },
+        first: request.first,
+        beyond: request.after?.[0] ?? null,
+      })
       return connectionOf(rows, request, (row) => [row.number])
     },
   }),
@@ -179,9 +183,13 @@ builder.objectFields(SessionRef, (t) => ({
     description: 'The segments of all its runs, newest first.',
     args: forwardArgs,
     complexity: ownPageCost,
-    resolve: async (session, args, { app }) => {
+    resolve: async (session, args, { loaders }) => {
       const request = pageRequest(args, isTimeKey)
-      const rows = await listSegments(app.db, session, request.first, request.after)
+      const rows = await loaders.segmentPage.load({
+        session: { projectId: session.projectId, id: session.id },
+        first: request.first,
+        before: request.after,
+      })
       return connectionOf(rows, request, (row) => [row.openedAt.toISOString(), row.id])
     },
   }),

@@ -15,12 +15,12 @@ import * as rules from './rules.ts'
 import { definitionOf, type Stand, standOf } from './standing.ts'
 import * as store from './store.ts'
 
-export type { ActionRow, SegmentRow } from './store.ts'
+export type { ActionPage, ActionRow, SegmentPage, SegmentRow } from './store.ts'
 export {
-  actionPage as listActions,
+  actionPages as loadActionPages,
   actionsByRef as loadActions,
   lastSegments as loadLastSegments,
-  segmentPage as listSegments,
+  segmentPages as loadSegmentPages,
   segmentsByRef as loadSegments,
   segmentsOfRuns as loadSegmentsOfRuns,
 } from './store.ts'

@@ -123,34 +123,66 @@ export const segmentsOfRuns = (db: Reader, runIds: readonly string[]) =>
     orderBy: [{ runId: 'asc' }, { number: 'asc' }],
   })
 
-/** A page of a run's ledger, oldest first, beyond a number; one more than asked for. */
-export const actionPage = (db: Reader, run: Ref, first: number, beyond: number | null) =>
-  db.action.findMany({
-    where: { projectId: run.projectId, runId: run.id, ...(beyond !== null && { number: { gt: beyond } }) },
-    orderBy: { number: 'asc' },
-    take: first + 1,
-  })
+/** A page of a run's ledger, oldest first, beyond a number. */
+export interface ActionPage {
+  run: Ref
+  /** 1 to 100. */
+  first: number
+  beyond: number | null
+}
+/** A page of a session's segments, newest first, before one. */
+export interface SegmentPage {
+  session: Ref
+  first: number
+  before: [at: string, id: string] | null
+}
 
-/** A page of a session's segments, newest first, before one; one more than asked for. */
-export const segmentPage = (
+/** Spreads rows over the pages that they were found for, in the order in which they were found. */
+async function pagesOf<Row extends Ref>(
   db: Reader,
-  session: Ref,
-  first: number,
-  before: [at: string, id: string] | null,
-) =>
-  db.protocolSegment.findMany({
-    where: {
-      projectId: session.projectId,
-      sessionId: session.id,
-      ...(before && {
-        OR: [
-          { openedAt: { lt: new Date(before[0]) } },
-          { openedAt: new Date(before[0]), id: { lt: before[1] } },
-        ],
-      }),
-    },
-    orderBy: [{ openedAt: 'desc' }, { id: 'desc' }],
-    take: first + 1,
-  })
+  pages: number,
+  found: (Ref & { page: number })[],
+  load: (db: Reader, refs: readonly Ref[]) => Promise<Row[]>,
+): Promise<Row[][]> {
+  const byId = new Map((await load(db, found)).map((row) => [row.id, row]))
+  const lists = Array.from({ length: pages }, (): Row[] => [])
+  for (const { page, id } of found) {
+    const row = byId.get(id)
+    if (row) lists[page - 1]?.push(row)
+  }
+  return lists
+}
+
+/** Pages of the ledgers of any number of runs; one more each than asked for. */
+export async function actionPages(db: Reader, pages: readonly ActionPage[]): Promise<ActionRow[][]> {
+  const found = await db.$queryRaw<(Ref & { page: number })[]>(Prisma.sql`
+    SELECT k.page::int, k.project_id AS "projectId", a.id
+      FROM unnest(${pages.map(({ run }) => run.projectId)}::uuid[], ${pages.map(({ run }) => run.id)}::uuid[],
+                  ${pages.map(({ beyond }) => beyond)}::int[], ${pages.map(({ first }) => first + 1)}::int[])
+           WITH ORDINALITY AS k(project_id, run_id, beyond, most, page)
+     CROSS JOIN LATERAL (
+       SELECT id, number FROM actions
+        WHERE project_id = k.project_id AND run_id = k.run_id AND number > coalesce(k.beyond, 0)
+        ORDER BY number LIMIT k.most) a
+     ORDER BY k.page, a.number`)
+  return pagesOf(db, pages.length, found, actionsByRef)
+}
+
+/** Pages of the segments of any number of sessions; one more each than asked for. */
+export async function segmentPages(db: Reader, pages: readonly SegmentPage[]): Promise<SegmentRow[][]> {
+  const found = await db.$queryRaw<(Ref & { page: number })[]>(Prisma.sql`
+    SELECT k.page::int, k.project_id AS "projectId", g.id
+      FROM unnest(${pages.map(({ session }) => session.projectId)}::uuid[], ${pages.map(({ session }) => session.id)}::uuid[],
+                  ${pages.map(({ before }) => before?.[0] ?? null)}::timestamptz[], ${pages.map(({ before }) => before?.[1] ?? null)}::uuid[],
+                  ${pages.map(({ first }) => first + 1)}::int[])
+           WITH ORDINALITY AS k(project_id, session_id, at, id, most, page)
+     CROSS JOIN LATERAL (
+       SELECT id, opened_at FROM protocol_segments
+        WHERE project_id = k.project_id AND session_id = k.session_id
+          AND (k.at IS NULL OR (opened_at, id) < (k.at, k.id))
+        ORDER BY opened_at DESC, id DESC LIMIT k.most) g
+     ORDER BY k.page, g.opened_at DESC, g.id DESC`)
+  return pagesOf(db, pages.length, found, segmentsByRef)
+}
 
 export const together = (rows: Prisma.Sql[]) => Prisma.join(rows, ', ')
