@@ -18,7 +18,6 @@ import {
   isInterfaceType,
   isLeafType,
   isListType,
-  isNonNullType,
   isObjectType,
   isRequiredArgument,
   isUnionType,
@@ -81,10 +80,7 @@ function fieldsOf(
   return Object.values(type.getFields())
     .filter((field) => !field.args.some(isRequiredArgument))
     .map((field) => {
-      if (isLeafType(getNamedType(field.type))) {
-        // A success may have a code of its own, which can be absent; that of a problem can't.
-        return field.name === 'code' && !isNonNullType(field.type) ? 'ownCode:code' : field.name
-      }
+      if (isLeafType(getNamedType(field.type))) return field.name
       if (depth <= 0 || field.name === 'edges') return ''
       const page = field.args.some((arg) => arg.name === 'first' || arg.name === 'last')
       // A page of each row of a list is another question than the list.
