@@ -1,9 +1,9 @@
 import { Refusal } from '../../platform/refusal.ts'
 import type { Relation } from '../intents/rules.ts'
 import { nameOf, type Protocol, resolve } from '../protocols/rules.ts'
-import { asksForAssent, isBareAssent, isWeakContinuation } from './continuation.ts'
-import { demandsExecution, isTaskLike } from './demands.ts'
-import { startRuleHits } from './start-rules.ts'
+import { asksForAssent, isBareAssent, isWeakContinuation } from './continuation/rules.ts'
+import { demandsExecution, isTaskLike } from './demands/rules.ts'
+import { startRuleHits } from './start-rules/rules.ts'
 
 /*
  * Where a message goes. Three answers, kept apart: who takes the turn, which protocol runs, and how the message relates to

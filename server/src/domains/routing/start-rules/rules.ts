@@ -1,4 +1,4 @@
-import type { StartRule } from '../protocols/rules.ts'
+import type { StartRule } from '../../protocols/rules.ts'
 
 const han = /\p{Script=Han}/u
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')

@@ -1,4 +1,4 @@
-import { plain } from './continuation.ts'
+import { plain } from '../continuation/rules.ts'
 
 /*
  * "Don't talk, do it": an order to execute, or the correction of a reply that only talked. As the whole message; with
