@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { succeededAction } from '../kit/actions.ts'
 import { startApp, type TestApp } from '../kit/app.ts'
 import { audit } from '../kit/audit.ts'
+import type { Client } from '../kit/client.ts'
 import { copied, correct, fork, inside, latestCheckpoint, look, mark, newTask } from '../kit/forks.ts'
 import { principalWith } from '../kit/hostile-world.ts'
 import { givenSession, type Story } from '../kit/story.ts'
@@ -361,5 +362,28 @@ describe('for somebody who sees', () => {
     const ofParent = await look((await only(story.sessionId)).client, story.sessionId)
     expect(ofParent.forks.nodes).toEqual([])
     expect((await see(story.sessionId)).forks.nodes.map(({ id }) => id)).toEqual([hidden, child])
+  })
+
+  test('only the fork, its task is there, and the one that it began with, but none of before', async () => {
+    const story = await givenSession(app)
+    const said = await correct(story, 'What the owner says of it first')
+    await newTask(story, 'A question')
+    const r2 = (await see(story.sessionId)).intent?.id
+    const child = inside(story, await fork(story, { checkpointId: (await latestOf(story.sessionId)).id }))
+    const { client } = await principalWith(app, 'only the fork', [
+      { capabilities: ['session.read'], projectId: story.projectId, sessionId: child.sessionId },
+    ])
+    const chain = async (by: Client) => {
+      const { session } = await by.query<{ session: { intent: { id: string; previous: unknown } } }>(
+        'query($id:ID!){session(id:$id){intent{id previous{id previous{id previous{id}}}}}}',
+        { id: child.sessionId },
+      )
+      return session.intent
+    }
+    expect(await chain(client)).toEqual({ id: r2, previous: null })
+    expect(await chain(app.owner)).toEqual({ id: r2, previous: { id: said, previous: null } })
+    const own = await correct(child, 'Its own task')
+    expect(await chain(client)).toEqual({ id: own, previous: { id: r2, previous: null } })
+    expect(await chain(app.owner)).toMatchObject({ id: own, previous: { id: r2, previous: { id: said } } })
   })
 })

@@ -7,7 +7,7 @@ import { encodeId, type Ref } from '../../platform/ids.ts'
 import { PrincipalRef } from '../access/principals/graphql.ts'
 import { TaskRelation } from '../routing/graphql.ts'
 import { IntentRevisionRef, RunIntentBindingRef, RunRef, visible } from '../runs/graphql.ts'
-import { MessageRef, SessionRef, sessionNode } from '../sessions/graphql.ts'
+import { MessageRef, SessionRef, seesSession, sessionNode } from '../sessions/graphql.ts'
 import { listRevisions, type RevisionRow } from './operations.ts'
 import {
   type ChangeKind,
@@ -35,6 +35,17 @@ export async function seenFrom(
 ) {
   const row = id ? await loaders.intentRevision.load({ projectId, id }) : null
   return row && { ...row, viewedIn: viewedIn ?? sessionId }
+}
+
+/**
+ * The revision before one. A fork goes on from one revision of its parent's, which whoever sees the fork sees; what was
+ * before that one is only for who sees the session that it was made in.
+ */
+async function before(revision: RevisionRow & { viewedIn?: string }, context: Context) {
+  const row = await seenFrom(revision, revision.previousId, context)
+  if (!row || seesSession(context, { projectId: row.projectId, id: row.sessionId })) return row
+  const session = await context.loaders.session.load({ projectId: row.projectId, id: row.viewedIn })
+  return session?.forkRevisionId === row.id ? row : null
 }
 
 /** The session in which a revision is looked at: its own, or the fork that goes on from it. */
@@ -90,8 +101,9 @@ builder.node(IntentRevisionRef, {
     previous: t.field({
       type: IntentRevisionRef,
       nullable: true,
-      description: 'The revision before it; null for the first.',
-      resolve: (revision, _args, context) => seenFrom(revision, revision.previousId, context),
+      description:
+        'The revision before it; null for the first, and where that was made in a session that you may not see or that is gone.',
+      resolve: (revision, _args, context) => before(revision, context),
     }),
     protocol: t.exposeString('protocol', { description: 'The protocol, as `id@version`.' }),
     text: t.exposeString('text', { description: 'The task in words, at most 2 000 characters.' }),
