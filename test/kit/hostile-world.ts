@@ -221,6 +221,18 @@ const name = (side: Side) => {
   return `${side.name} ${count}`
 }
 
+/** A protocol of its own, whose text carries the side's name. */
+const protocolText = (side: Side) => ({
+  definition: JSON.stringify({
+    id: name(side).replaceAll(' ', '-'),
+    version: 1,
+    title: name(side),
+    initialPhase: 'only',
+    phases: [{ name: 'only', allowedActions: ['ungoverned'], final: true }],
+  }),
+  format: 'JSON',
+})
+
 /**
  * A valid input for every mutation, in a project of its own, made anew each time. An operation that is missing here
  * fails the tests that go through all of them: that is how new operations get covered.
@@ -303,6 +315,7 @@ export const validInputs: Inputs = {
     events: [{ type: 'INFO', payload: { text: side.name } }],
   }),
   recordUsage: async (side) => ({ ...(await fenced(side)), inputTokens: 1 }),
+  registerProtocol: (side) => ({ projectId: side.ids.Project, ...protocolText(side) }),
   registerRuntime: (side) => ({
     projectId: side.ids.Project,
     name: name(side),

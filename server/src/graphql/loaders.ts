@@ -11,7 +11,7 @@ import { loadInboxItems } from '../domains/delivery/operations.ts'
 import { loadBindings, loadRequirementStates, loadRevisions } from '../domains/intents/operations.ts'
 import type { RequirementState } from '../domains/intents/rules.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
-import { protocolsOf } from '../domains/protocols/operations.ts'
+import { loadProtocolSources, protocolsOf, type VersionKey } from '../domains/protocols/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
 import {
   type ActionPage,
@@ -106,6 +106,17 @@ const segmentByRun = (db: Db) =>
     },
     { cacheKeyFn: refKey },
   )
+/** What was registered as a version of a protocol; null for what is not there. */
+function protocolSources(db: Db) {
+  const key = ({ projectId, id, version }: VersionKey) => `${projectId}/${id}@${version}`
+  return new DataLoader<VersionKey, { source: string } | null, string>(
+    async (keys) => {
+      const sources = new Map((await loadProtocolSources(db, keys)).map((row) => [key(row), row]))
+      return keys.map((each) => sources.get(key(each)) ?? null)
+    },
+    { cacheKeyFn: key },
+  )
+}
 
 /** Pages that belong to nodes, those of all of them together. A page is its own key: none is asked for twice. */
 const pagesOf = <Page extends object, Result>(load: (pages: readonly Page[]) => Promise<Result[]>) =>
@@ -144,6 +155,7 @@ export function createLoaders(db: Db) {
     action: byRef((refs) => loadActions(db, refs)),
     actionPage: pagesOf((pages: readonly ActionPage[]) => loadActionPages(db, pages)),
     segmentPage: pagesOf((pages: readonly SegmentPage[]) => loadSegmentPages(db, pages)),
+    protocolSource: protocolSources(db),
     inboxItem: byRef((refs) => loadInboxItems(db, refs)),
     approval: byRef((refs) => loadApprovals(db, refs)),
     approvalsOfRun: childrenOf(

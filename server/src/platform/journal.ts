@@ -79,6 +79,7 @@ export const projectEventTypes = [
   'RUNTIME_REGISTERED',
   'RUNTIME_CONNECTED',
   'RUNTIME_DISCONNECTED',
+  'PROTOCOL_REGISTERED',
   'INBOX_CHANGED',
 ] as const
 export type ProjectEventType = (typeof projectEventTypes)[number]

@@ -110,6 +110,11 @@ builder.node(ProjectRef, {
       description: 'Of MCP servers, the only tools that agents are shown; of others all.',
       resolve: (project) => planSettingsOf(project).mcpAllow,
     }),
+    allowedProtocols: t.stringList({
+      nullable: true,
+      description: 'The ids of the protocols that it allows; null: all.',
+      resolve: ({ allowedProtocols }) => (allowedProtocols.length === 0 ? null : allowedProtocols),
+    }),
     limits: t.field({
       type: ProjectLimitsRef,
       description: 'What it may use. Capability: `project.read`.',
@@ -240,7 +245,7 @@ const McpAllowInput = inputObject('McpAllowInput', 'Of an MCP server, the tools 
 
 command('updateProject', {
   description:
-    'Changes a project’s name, slug, the defaults of sessions that are created from then on, and what its agents may and are shown.',
+    'Changes a project’s name, slug, the defaults of sessions that are created from then on, the protocols that it allows, and what its agents may and are shown.',
   input: {
     projectId: input.id('Project', 'The project.', true),
     name: input.text('Its new name.', { max: maxNameLength }),
@@ -257,6 +262,16 @@ command('updateProject', {
       McpAllowInput,
       'Of MCP servers, the only tools that agents are shown; of a server that is not named all.',
       [0, 50],
+    ),
+    allowedProtocols: input.list(
+      input.text(
+        'The id of a protocol.',
+        { max: 64, pattern: slugPattern, hint: 'must be the id of a protocol, without a version' },
+        true,
+      ),
+      'String',
+      'The ids of the protocols that it allows, registered or to be; an empty list allows all. `general-task` always is.',
+      [0, 100],
     ),
     expectedVersion,
   },

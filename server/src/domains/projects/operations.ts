@@ -9,6 +9,7 @@ import { type Platform, transact, type Unit } from '../../platform/transaction.t
 import { audit, grantOwnership } from '../access/operations.ts'
 import { allows, seesProject, type Viewer, visibleProjects } from '../access/rules.ts'
 import {
+  allowedList,
   changeLimits,
   defaultLimits,
   type LimitName,
@@ -147,7 +148,7 @@ async function save(
 
 /**
  * Changes a project's name, slug and the defaults of sessions created from then on; what is absent stays, an empty
- * `defaultModel` removes the default. Changes nothing (and no version) when nothing differs. Another version than
+ * `defaultModel` removes the default, empty `allowedProtocols` allow all. Changes nothing (and no version) when nothing differs. Another version than
  * `expectedVersion`, and a slug that is taken, are CONFLICT.
  */
 export function updateProject(
@@ -163,6 +164,7 @@ export function updateProject(
     skillDeny?: string[] | undefined
     skillAllow?: string[] | undefined
     mcpAllow?: McpAllow[] | undefined
+    allowedProtocols?: string[] | undefined
     expectedVersion?: number | undefined
   },
 ): Promise<void> {
@@ -177,6 +179,7 @@ export function updateProject(
       skillDeny: input.skillDeny,
       skillAllow: input.skillAllow,
       mcpAllow: input.mcpAllow?.map(({ server, tools }) => ({ server, tools })),
+      allowedProtocols: input.allowedProtocols && allowedList(input.allowedProtocols),
     }
     const servers = wanted.mcpAllow?.map(({ server }) => server) ?? []
     if (new Set(servers).size < servers.length) throw invalid('mcpAllow', 'names a server twice')

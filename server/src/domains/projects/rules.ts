@@ -146,3 +146,7 @@ export function slugCandidates(name: string, short: string): string[] {
 export const shortOf = (projectId: string) => projectId.slice(-8)
 
 export const savedViewLimits = { screen: 64, name: 80, stateBytes: 16_384, perPerson: 200 }
+
+/** Protocols that a project allows, as they are kept: each once, in order, the general one among them; none: all. */
+export const allowedList = (ids: readonly string[]): string[] =>
+  ids.length === 0 ? [] : [...new Set(['general-task', ...ids])].sort()

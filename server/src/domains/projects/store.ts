@@ -74,6 +74,7 @@ export interface ProjectChange extends Partial<Limits> {
   skillDeny?: string[] | undefined
   skillAllow?: string[] | undefined
   mcpAllow?: McpAllow[] | undefined
+  allowedProtocols?: string[] | undefined
 }
 
 /** Changes a project at the version that was read, and raises it; false when it has moved. */

@@ -1,24 +1,30 @@
 import { analyticIntent } from './analytic-intent.ts'
-import { handoffAction, type Phase, type Protocol, succeeded, ungoverned } from './rules.ts'
+import { generalTaskId, handoffAction, type Phase, type Protocol, succeeded, ungoverned } from './rules.ts'
 
 const everywhere = [ungoverned, handoffAction]
-const phase = (name: string, allowedActions: string[], transitions: Phase['transitions']): Phase => ({
+const phase = (
+  name: string,
+  allowedActions: string[],
+  transitions: Phase['transitions'],
+  end: { final?: true } = {},
+): Phase => ({
   name,
   allowedActions: [...allowedActions, ...everywhere],
   needsApproval: [],
   transitions,
+  ...end,
 })
 
 /** Everything that no protocol governs: reading, writing, answering. */
 const generalTask: Protocol = {
-  id: 'general-task',
+  id: generalTaskId,
   version: 1,
   title: 'General task',
   initialPhase: 'understand',
   phases: [
     phase('understand', [], [{ to: 'gather', on: { action: '*' } }]),
     phase('gather', [], [{ to: 'answer', when: { answer_ready: true } }]),
-    phase('answer', [], []),
+    phase('answer', [], [], { final: true }),
   ],
   governs: [],
   completion: { requiredFacts: {}, requirements: 'NONE', strict: false },
@@ -84,7 +90,7 @@ const dataAnalysis: Protocol = {
         replan,
       ],
     ),
-    phase('synthesis', ['data.query.plan'], [replan]),
+    phase('synthesis', ['data.query.plan'], [replan], { final: true }),
   ],
   governs: ['list_data_sources', 'inspect_schema', 'preview_table', 'run_sql_readonly'],
   completion: { requiredFacts: {}, requirements: 'ALL_MET', strict: true },

@@ -25,6 +25,8 @@ export interface Phase {
   /** Of those, the ones that an owner must allow each time. */
   needsApproval: string[]
   transitions: Transition[]
+  /** Whether the work may end here: a phase that nothing leads on from must say so. */
+  final?: boolean
 }
 /**
  * What makes a message the start of a task under a protocol: of one of its alternatives, every list is hit by one of its
@@ -55,6 +57,7 @@ export interface Protocol {
 
 export const nameOf = (protocol: { id: string; version: number }) => `${protocol.id}@${protocol.version}`
 
+export const generalTaskId = 'general-task'
 export const ungoverned = 'ungoverned'
 export const handoffAction = 'protocol.handoff.propose'
 
@@ -100,7 +103,7 @@ export const allowedActions = (
 
 export const holds = (facts: Facts, wanted: Facts): boolean =>
   Object.entries(wanted).every(([name, value]) => {
-    const fact = facts[name]
+    const fact = Object.hasOwn(facts, name) ? facts[name] : undefined
     return typeof value === 'number' ? typeof fact === 'number' && fact >= value : (fact ?? false) === value
   })
 
@@ -114,9 +117,13 @@ export interface Advance {
   entered: string[]
 }
 
+/** Whether a fact is one that the server keeps by itself, and that nobody can claim. */
+const isCount = (fact: string) => fact.startsWith(succeeded(''))
+
 /**
- * What the result of an action does: its facts are merged, its success is counted, a transition on the action is taken, and then those that the
- * facts alone drive, each phase at most once, so that it ends whatever the definition is.
+ * What the result of an action does: its facts are merged (but for counts of successes, which are not its to tell), its
+ * success is counted, a transition on the action is taken, and then those that the facts alone drive, each phase at most
+ * once, so that it ends whatever the definition is.
  */
 export function advance(
   protocol: Protocol,
@@ -124,7 +131,8 @@ export function advance(
   facts: Facts,
   result: { action: string; ok: boolean; facts: Facts },
 ): Advance {
-  const merged: Facts = { ...facts, ...result.facts }
+  const told = Object.entries(result.facts).filter(([name]) => !isCount(name))
+  const merged: Facts = { ...facts, ...Object.fromEntries(told) }
   if (result.ok) merged[succeeded(result.action)] = Number(merged[succeeded(result.action)] ?? 0) + 1
   const entered: string[] = []
   const seen = new Set([phase])
@@ -133,7 +141,7 @@ export function advance(
     const again = transition.to === (entered.at(-1) ?? phase)
     if (again) return false
     entered.push(transition.to)
-    for (const name of Object.keys(merged)) if (name.startsWith(succeeded(''))) delete merged[name]
+    for (const name of Object.keys(merged)) if (isCount(name)) delete merged[name]
     return true
   }
   const onResult = phaseOf(protocol, phase)?.transitions.find(
@@ -179,6 +187,10 @@ export function openGoals(
   ]
 }
 
+/** Whether a project that allows these ids (null: all) lets a protocol be used; `general-task` always is. */
+export const isAllowed = (id: string, allowed: readonly string[] | null): boolean =>
+  allowed === null || id === generalTaskId || allowed.includes(id)
+
 /**
  * Finds a protocol by `id` (its newest version) or `id@version`. `allowed`: the ids that the project allows, null all;
  * `general-task` always is.
@@ -194,8 +206,33 @@ export function resolve(
     .sort((a, b) => b.version - a.version)
     .find((protocol) => version === undefined || (more.length === 0 && String(protocol.version) === version))
   if (!found) return new Refusal('PROTOCOL_UNKNOWN', 'There is no such protocol.')
-  if (allowed && id !== 'general-task' && !allowed.includes(id)) {
+  if (!isAllowed(id, allowed)) {
     return new Refusal('PROTOCOL_NOT_AUTHORIZED', 'The project does not allow this protocol.')
   }
   return found
+}
+
+/** How many versions of protocols a project keeps, of all of them together. */
+export const mostVersions = 500
+
+/**
+ * Whether a version is to be written: true for the next one, false for one that is there as it is. `versions`: those of
+ * the same protocol. A version never changes, none is left out, and what is built in is nobody's to register: CONFLICT.
+ */
+export function registration(
+  wanted: { version: number; digest: string },
+  versions: readonly { version: number; digest: string }[],
+  isBuiltIn: boolean,
+): boolean | Refusal {
+  if (isBuiltIn) return new Refusal('CONFLICT', 'A built-in protocol has this id. Choose another one.')
+  const same = versions.find(({ version }) => version === wanted.version)
+  const next = 1 + versions.reduce((latest, { version }) => Math.max(latest, version), 0)
+  if (same) {
+    return same.digest === wanted.digest
+      ? false
+      : new Refusal('CONFLICT', `This version is registered with another definition. The next is ${next}.`)
+  }
+  return wanted.version === next
+    ? true
+    : new Refusal('CONFLICT', `The next version of this protocol is ${next}.`)
 }

@@ -1,0 +1,335 @@
+import { builtIn } from '@wheelhouse/server/domains/protocols/built-in'
+import { definitionSchema, parseProtocol } from '@wheelhouse/server/domains/protocols/definition'
+import { type FlawCode, flawCodes } from '@wheelhouse/server/domains/protocols/validation/rules'
+import { Refusal } from '@wheelhouse/server/platform/refusal'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+
+const phase = (name: string, more: object = {}) => ({ name, allowedActions: ['look', 'act.*'], ...more })
+const to = (name: string, more: object = { on: { action: 'look' } }) => ({ to: name, ...more })
+/** The smallest definition that has something of everything, changed by a test. */
+const definition = (change: object = {}) => ({
+  id: 'refund-review',
+  version: 1,
+  title: 'Refund review',
+  initialPhase: 'look',
+  phases: [phase('look', { transitions: [to('decide')] }), phase('decide', { final: true })],
+  governs: ['look', 'act.*'],
+  ...change,
+})
+const phases = (...list: object[]) => ({ phases: list })
+
+/** What is wrong with a definition, as `place: CODE`. */
+function flaws(value: unknown): string[] {
+  const result = parseProtocol(value)
+  if (!(result instanceof Refusal)) return []
+  expect(result.code).toBe('INVALID_INPUT')
+  return (result.detail.issues ?? []).map(
+    ({ path, message }) => `${path.slice(1).join('.')}: ${message.split(':')[0]}`,
+  )
+}
+
+describe('a definition', () => {
+  test('has its defaults filled in', () => {
+    expect(parseProtocol(definition())).toEqual({
+      ...definition(),
+      phases: [
+        { ...phase('look'), needsApproval: [], transitions: [to('decide')] },
+        { ...phase('decide'), needsApproval: [], transitions: [], final: true },
+      ],
+      completion: { requiredFacts: {}, requirements: 'NONE', strict: false },
+      extraction: false,
+      handoffTo: null,
+      staleIntent: 'ALLOW',
+      startRules: [],
+    })
+  })
+
+  test('of a built-in protocol is valid, and comes out as it went in', () => {
+    for (const protocol of builtIn) expect(parseProtocol(protocol)).toEqual(protocol)
+  })
+
+  test('that was parsed is parsed to the same again', () => {
+    const once = parseProtocol(definition())
+    expect(parseProtocol(JSON.parse(JSON.stringify(once)))).toEqual(once)
+  })
+
+  test('holds nothing that it doesn’t know', () => {
+    expect(flaws(definition({ surprise: 1 }))).toEqual([': Unrecognized key'])
+    expect(flaws(definition(phases({ ...phase('look'), final: true, colour: 'red' })))).toEqual([
+      'phases.0: Unrecognized key',
+    ])
+  })
+
+  test.each([
+    ['no object', 'text', ''],
+    ['an id with capitals', definition({ id: 'Refunds' }), 'id'],
+    ['an id that names a version', definition({ id: 'refunds@1' }), 'id'],
+    ['version 0', definition({ version: 0 }), 'version'],
+    ['half a version', definition({ version: 1.5 }), 'version'],
+    ['no title', definition({ title: '  ' }), 'title'],
+    ['no phases', definition(phases()), 'phases'],
+    ['a star inside an action', definition({ governs: ['a*b'] }), 'governs.0'],
+    ['an action with blanks around it', definition({ governs: [' look'] }), 'governs.0'],
+    ['an empty action', definition({ governs: [''] }), 'governs.0'],
+    ['governing everything', definition({ governs: ['*'] }), 'governs.0'],
+    ['governing the ungoverned', definition({ governs: ['ungoverned'] }), 'governs.0'],
+    [
+      'a count of zero',
+      definition({ completion: { requiredFacts: { seen: 0 } } }),
+      'completion.requiredFacts.seen',
+    ],
+    [
+      'a fact that is a text',
+      definition({ completion: { requiredFacts: { seen: 'yes' } } }),
+      'completion.requiredFacts.seen',
+    ],
+    ['a handoff to a version', definition({ handoffTo: ['general-task@1'] }), 'handoffTo.0'],
+    [
+      'a phrase without a letter',
+      definition({ startRules: [{ id: 'X', anyOf: [{ all: [['*']] }] }] }),
+      'startRules.0.anyOf.0.all.0.0',
+    ],
+    [
+      'too many phrases',
+      definition({
+        startRules: ['A', 'B'].map((id) => ({ id, anyOf: [{ all: [Array(251).fill('word')] }] })),
+      }),
+      'startRules',
+    ],
+  ])('with %s is refused at that place', (_, value, place) => {
+    const result = parseProtocol(value) as Refusal
+    expect(result).toBeInstanceOf(Refusal)
+    expect(result.detail.issues?.map(({ path }) => path.slice(1).join('.'))).toEqual([place])
+  })
+
+  test('that is wrong in many places names the first 20', () => {
+    const many = definition({ governs: Array(60).fill('*') })
+    expect((parseProtocol(many) as Refusal).detail.issues).toHaveLength(20)
+  })
+
+  test('never makes the parser fail, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.anything({ maxDepth: 4 }), (value) => {
+        expect(parseProtocol(value)).toBeInstanceOf(Refusal)
+      }),
+    )
+  })
+})
+
+/** Each flaw by its name: a definition that has it, and all that is said of it. */
+const table: Record<FlawCode, [title: string, value: object, said: string[]][]> = {
+  UNKNOWN_PHASE: [
+    ['the initial phase', { initialPhase: 'nowhere' }, ['initialPhase: UNKNOWN_PHASE']],
+    [
+      'the end of a transition',
+      phases(
+        phase('look', { transitions: [to('decide'), to('gone', { when: { x: true } })] }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.0.transitions.1.to: UNKNOWN_PHASE'],
+    ],
+  ],
+  UNREACHABLE_PHASE: [
+    [
+      'no way leads there',
+      phases(phase('look', { final: true }), phase('decide', { final: true })),
+      ['phases.1: UNREACHABLE_PHASE'],
+    ],
+    [
+      'only a phase that is not reached leads there',
+      phases(
+        phase('look', { final: true }),
+        phase('b', { transitions: [to('c')] }),
+        phase('c', { transitions: [to('b')] }),
+      ),
+      ['phases.1: UNREACHABLE_PHASE', 'phases.2: UNREACHABLE_PHASE'],
+    ],
+  ],
+  DEAD_END: [
+    [
+      'nothing leads on, and the work doesn’t end',
+      phases(phase('look', { transitions: [to('decide')] }), phase('decide')),
+      ['phases.1: DEAD_END'],
+    ],
+    [
+      'what leads on waits for an action that is not allowed',
+      phases(phase('look', { transitions: [to('decide')] }), {
+        name: 'decide',
+        allowedActions: ['act.*'],
+        transitions: [to('look')],
+      }),
+      ['phases.1.transitions.0: ACTION_NOT_IN_PHASE', 'phases.1: DEAD_END'],
+    ],
+  ],
+  DUPLICATE_PHASE: [
+    [
+      'two of one name',
+      phases(
+        phase('look', { transitions: [to('decide')] }),
+        phase('decide', { final: true }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.2.name: DUPLICATE_PHASE'],
+    ],
+  ],
+  DUPLICATE_ACTION: [
+    ['governed twice', { governs: ['look', 'act.*', 'look'] }, ['governs.2: DUPLICATE_ACTION']],
+    [
+      'allowed twice, approved twice',
+      phases({
+        name: 'look',
+        allowedActions: ['look', 'act.*', 'look'],
+        needsApproval: ['look', 'look'],
+        final: true,
+      }),
+      ['phases.0.allowedActions.2: DUPLICATE_ACTION', 'phases.0.needsApproval.1: DUPLICATE_ACTION'],
+    ],
+  ],
+  DUPLICATE_TRANSITION: [
+    [
+      'on the same result',
+      phases(
+        phase('look', { transitions: [to('decide'), to('decide', { on: { action: 'look', ok: true } })] }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.0.transitions.1: DUPLICATE_TRANSITION'],
+    ],
+  ],
+  DUPLICATE_START_RULE: [
+    [
+      'of one id',
+      { startRules: [1, 2].map(() => ({ id: 'REFUND', anyOf: [{ all: [['refund']] }] })) },
+      ['startRules.1.id: DUPLICATE_START_RULE'],
+    ],
+  ],
+  EMPTY_TRANSITION: [
+    [
+      'without a reason',
+      phases(
+        phase('look', { final: true, transitions: [to('decide', {})] }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.0.transitions.0: EMPTY_TRANSITION'],
+    ],
+    [
+      'with no facts',
+      phases(
+        phase('look', { final: true, transitions: [to('decide', { when: {} })] }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.0.transitions.0: EMPTY_TRANSITION'],
+    ],
+  ],
+  SELF_TRANSITION: [
+    [
+      'to itself',
+      phases(phase('look', { final: true, transitions: [to('look')] })),
+      ['phases.0.transitions.0.to: SELF_TRANSITION'],
+    ],
+  ],
+  CYCLIC_AUTO_TRANSITION: [
+    [
+      'of facts alone',
+      phases(
+        phase('look', { transitions: [to('b', { when: { x: true } })] }),
+        phase('b', { transitions: [to('c', { when: { y: true } })] }),
+        phase('c', { transitions: [to('b', { when: { z: 2 } }), to('look')] }),
+      ),
+      ['phases.1: CYCLIC_AUTO_TRANSITION', 'phases.2: CYCLIC_AUTO_TRANSITION'],
+    ],
+  ],
+  ACTION_IN_NO_PHASE: [
+    [
+      'governed, never allowed',
+      { governs: ['look', 'pay', 'pay.*'] },
+      ['governs.1: ACTION_IN_NO_PHASE', 'governs.2: ACTION_IN_NO_PHASE'],
+    ],
+    [
+      'governed, while only what is not is allowed',
+      {
+        governs: ['look', 'pay'],
+        ...phases(phase('look', { allowedActions: ['look', 'ungoverned'], final: true })),
+      },
+      ['governs.1: ACTION_IN_NO_PHASE'],
+    ],
+  ],
+  ACTION_NOT_IN_PHASE: [
+    [
+      'to be approved',
+      phases(phase('look', { final: true, needsApproval: ['pay'] })),
+      ['phases.0.needsApproval.0: ACTION_NOT_IN_PHASE'],
+    ],
+    [
+      'to be counted',
+      phases(
+        phase('look', { transitions: [to('decide'), to('decide', { when: { 'ok.pay': 2 } })] }),
+        phase('decide', { final: true }),
+      ),
+      ['phases.0.transitions.1: ACTION_NOT_IN_PHASE'],
+    ],
+  ],
+}
+
+describe('the graph of a definition', () => {
+  const rows = Object.entries(table).flatMap(([code, cases]) =>
+    cases.map(([title, change, said]) => [code, title, change, said] as const),
+  )
+  test.each(rows)('%s: %s', (code, _, change, said) => {
+    expect(flaws(definition(change))).toEqual(said)
+    expect(said.join()).toContain(code)
+    expect(flawCodes).toHaveProperty(code)
+  })
+
+  test('may run in a circle where something is done on the way', () => {
+    const circle = (way: object) =>
+      phases(
+        phase('look', { transitions: [to('b', { when: { x: true } })] }),
+        phase('b', { transitions: [to('look', way)] }),
+      )
+    expect(flaws(definition(circle({ on: { action: 'act.now' } })))).toEqual([])
+    expect(flaws(definition(circle({ when: { 'ok.act.now': 1 } })))).toEqual([])
+    expect(flaws(definition(circle({ when: { x: false } })))).toHaveLength(2)
+  })
+
+  test.each([
+    ['look', 'look', true],
+    ['l*', 'look', true],
+    ['look', 'l*', true],
+    ['look.a*', 'look*', true],
+    ['*', 'anything', true],
+    ['look', 'lock', false],
+    ['act.*', 'look', false],
+    ['act.*', 'look.*', false],
+    ['ungoverned', 'other', true],
+    ['ungoverned', 'other.*', true],
+    ['ungoverned', 'ac*', true],
+    ['ungoverned', 'act.*', false],
+    ['ungoverned', 'act.now', false],
+    ['ungoverned', 'look', false],
+    ['ungoverned', '*', true],
+  ])('a phase that allows %s: an approval for %s has a meaning: %s', (allowed, wanted, meets) => {
+    const value = definition(
+      phases(
+        phase('look', {
+          final: true,
+          allowedActions: [allowed],
+          needsApproval: [wanted],
+          transitions: [to('all', { when: { x: true } })],
+        }),
+        phase('all', { final: true }),
+      ),
+    )
+    expect(flaws(value)).toEqual(meets ? [] : ['phases.0.needsApproval.0: ACTION_NOT_IN_PHASE'])
+  })
+})
+
+test('the JSON Schema names every part of a definition and allows no other', () => {
+  const parsed = parseProtocol(definition()) as object
+  expect(Object.keys(definitionSchema.properties ?? {}).sort()).toEqual(Object.keys(parsed).sort())
+  expect(definitionSchema).toMatchObject({
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    additionalProperties: false,
+    required: ['id', 'version', 'title', 'initialPhase', 'phases'],
+  })
+})
