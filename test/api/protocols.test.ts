@@ -34,6 +34,7 @@ completion: { requiredFacts: { decided: true }, strict: true }
 startRules:
   - id: REFUND_ASKED
     anyOf: [{ all: [[refund, 退款], [please, 请]] }]
+    noneOf: [policy]
 `
 const json = (change: object) =>
   JSON.stringify({
@@ -67,7 +68,7 @@ interface Listed {
   allowed: boolean
 }
 const everything = `name protocolId version title initialPhase governs extraction handoffTo staleIntent source format registeredAt
-  builtIn latest allowed definition registeredBy{id} completion{requiredFacts requirements strict} startRules{id anyOf}
+  builtIn latest allowed definition registeredBy{id} completion{requiredFacts requirements strict} startRules{id anyOf noneOf}
   phases{name allowedActions needsApproval final transitions{to on{action ok} when}}`
 const list = async (story: Story, client: Client = story.owner, fields = everything) =>
   (
@@ -342,6 +343,8 @@ describe('a turn', () => {
       protocol: 'refund-review@2',
       reasons: ['REFUND_ASKED'],
     })
+    await story.session()
+    expect(await said(story, 'The refund policy, please')).not.toMatchObject({ reasons: ['REFUND_ASKED'] })
     expect(await said(story, 'Anything', { protocol: 'refund-review@1' })).toMatchObject({
       protocol: 'refund-review@1',
     })

@@ -93,7 +93,11 @@ describe('a definition', () => {
     [
       'too many phrases',
       definition({
-        startRules: ['A', 'B'].map((id) => ({ id, anyOf: [{ all: [Array(251).fill('word')] }] })),
+        startRules: ['A', 'B'].map((id) => ({
+          id,
+          anyOf: [{ all: [Array(500).fill('word')] }],
+          noneOf: ['no'],
+        })),
       }),
       'startRules',
     ],

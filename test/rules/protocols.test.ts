@@ -269,7 +269,7 @@ describe('whatever the definition and the results are', () => {
       ({ phases, start }): Protocol => ({
         ...general,
         initialPhase: start,
-        phases: phases as Protocol['phases'],
+        phases: phases as unknown as Protocol['phases'],
       }),
     )
   const results = fc.array(fc.record({ action: actions, ok: fc.boolean(), facts: someFacts }), {

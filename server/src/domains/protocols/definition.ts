@@ -10,7 +10,7 @@ const bounds = {
   transitions: 50,
   facts: 20,
   startRules: 20,
-  phrases: 500,
+  phrases: 1_000,
   handoffTo: 50,
   name: 64,
   title: 120,
@@ -96,6 +96,11 @@ const startRule = z.strictObject({
     .min(1)
     .max(10)
     .describe('The alternatives.'),
+  noneOf: z
+    .array(phrase)
+    .max(bounds.phrases)
+    .optional()
+    .describe('Phrases that speak against it: with one of them in the message the rule does not apply.'),
 })
 const definition = z.strictObject({
   id: protocolId,
@@ -139,7 +144,8 @@ const definition = z.strictObject({
     .describe('What makes a message the start of a task under it.')
     .refine(
       (rules) =>
-        rules.flatMap(({ anyOf }) => anyOf.flatMap(({ all }) => all.flat())).length <= bounds.phrases,
+        rules.flatMap(({ anyOf, noneOf }) => [...anyOf.flatMap(({ all }) => all.flat()), ...(noneOf ?? [])])
+          .length <= bounds.phrases,
       `must be at most ${bounds.phrases} phrases in all`,
     ),
 })
@@ -150,8 +156,9 @@ export const definitionSchema = z.toJSONSchema(definition, { io: 'input' })
 type Written = z.infer<typeof definition>
 
 /** The definition with its defaults filled in, and nothing in it that is not there. */
-const protocolFrom = ({ phases, ...rest }: Written): Protocol => ({
+const protocolFrom = ({ phases, startRules, ...rest }: Written): Protocol => ({
   ...rest,
+  startRules: startRules.map(({ id, anyOf, noneOf }) => ({ id, anyOf, ...(noneOf && { noneOf }) })),
   phases: phases.map(({ transitions, final, ...each }) => ({
     ...each,
     transitions: transitions.map(({ to, on, when }) => ({

@@ -90,6 +90,10 @@ const StartRuleRef = builder.objectRef<StartRule>('ProtocolStartRule').implement
       description: 'Alternatives `{all: [[phrase]]}`: each list must have a phrase in the message.',
       resolve: ({ anyOf }) => anyOf,
     }),
+    noneOf: t.stringList({
+      description: 'Phrases that speak against it, whatever else is there.',
+      resolve: ({ noneOf }) => noneOf ?? [],
+    }),
   }),
 })
 
