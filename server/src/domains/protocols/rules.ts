@@ -20,7 +20,10 @@ export interface Transition {
 }
 export interface Phase {
   name: string
-  /** Patterns: an action, `prefix*`, or `ungoverned` (every action that no protocol of the project governs). */
+  /**
+   * Patterns: an action, `prefix*`, or `ungoverned` (every action that no protocol of the project governs and that this
+   * one does not name as a step of its own).
+   */
   allowedActions: string[]
   /** Of those, the ones that an owner must allow each time. */
   needsApproval: string[]
@@ -87,7 +90,10 @@ export function decideAction(
   isGoverned: (action: string) => boolean,
 ): Verdict {
   const phase = phaseOf(protocol, phaseName)
-  const named = (patterns: string[]) => patterns.some((pattern) => matches(pattern, action, isGoverned))
+  // What a protocol names in one of its phases is a step of it, and no part of whatever else may be done.
+  const isStep = protocol.phases.some(({ allowedActions: all }) => all.includes(action))
+  const isElsewhere = (each: string) => isStep || isGoverned(each)
+  const named = (patterns: string[]) => patterns.some((pattern) => matches(pattern, action, isElsewhere))
   if (!phase || !named(phase.allowedActions)) return 'DENIED'
   return named(phase.needsApproval) ? 'NEEDS_APPROVAL' : 'ALLOWED'
 }
