@@ -7,6 +7,7 @@ import { startApp, type TestApp } from '../kit/app.ts'
 import { eventually } from '../kit/eventually.ts'
 import { root } from '../kit/processes.ts'
 import { given } from '../kit/story.ts'
+import { range } from '../kit/watching.ts'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 
@@ -73,11 +74,12 @@ describe.skipIf(!hasCurl)('first query and first subscription', () => {
     const { submitTurn } = await run('turn', { SESSION }).result<{
       submitTurn: { run: { state: string }; cursor: number }
     }>()
-    expect(submitTurn).toMatchObject({ run: { state: 'OFFERED' }, cursor: 4 })
+    expect(submitTurn.run.state).toBe('OFFERED')
     await eventually(() => watch.output().includes('RUN_OFFERED'))
     await watch.stop()
     const ids = [...watch.output().matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
-    expect(ids).toEqual([1, 2, 3, 4])
+    expect(ids.length).toBeGreaterThan(3)
+    expect(ids).toEqual(range(1, submitTurn.cursor))
   })
 })
 
