@@ -105,6 +105,13 @@ describe('a data analysis', () => {
     }
   })
 
+  test('has its steps in the phases that name them, and nowhere else', () => {
+    expect(decideAction(analysis, 'scope', 'data.query.plan', isGoverned)).toBe('DENIED')
+    expect(decideAction(analysis, 'execution', 'analysis.evidence.bind', isGoverned)).toBe('DENIED')
+    expect(decideAction(analysis, 'validation', 'analysis.evidence.bind', isGoverned)).toBe('ALLOWED')
+    expect(decideAction(general, 'understand', 'analysis.evidence.bind', isGoverned)).toBe('ALLOWED')
+  })
+
   test('is done when no requirement is open, and not by what an agent says', () => {
     const requirement = (state: 'OPEN' | 'MET' | 'DROPPED') => ({ id: state, text: `It is ${state}`, state })
     expect(analysis.completion.strict).toBe(true)
