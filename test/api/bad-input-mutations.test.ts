@@ -19,9 +19,13 @@ test('each valid input that hostile ones are made from is taken', async () => {
   expect(refused).toEqual([])
 })
 
-test('whatever a field of a mutation holds, the answer is typed, and a refusal writes nothing', async () => {
-  expect(await tryEverything(world, 'mutation')).toEqual([])
-}, 240_000)
+test(
+  'whatever a field of a mutation holds, the answer is typed, and a refusal writes nothing',
+  async () => {
+    expect(await tryEverything(world, 'mutation')).toEqual([])
+  },
+  process.env.TEST_LONG ? 1_200_000 : 240_000,
+)
 
 test('after all of it the server works as before', async () => {
   const { run } = await (await world.here.run()).writes.complete()
