@@ -45,7 +45,7 @@ test('a turn runs from its receipt to its answer, each step in the journal, in o
   expect(journal.findLast(({ type }) => type === 'MESSAGE')?.payload.text).toBe('Outdoor, by far.')
 })
 
-test('a turn is four statements with its caller and its routing, a batch of events two; the run is read when more of it is asked for', async () => {
+test('a turn is five statements with its caller and its routing, a batch of events two; the run is read when more of it is asked for', async () => {
   const story = await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 16 })
   await story.runtime(16)
   const taken: { id: string }[] = []
@@ -54,10 +54,10 @@ test('a turn is four statements with its caller and its routing, a batch of even
     const { run } = await story.owner.do<{ run: { id: string } }>('submitTurn', input, `run${selection}`)
     taken.push(run)
   }
-  expect(await statementsOf(submit('{__typename id}'))).toBe(4)
-  expect(await statementsOf(submit('{id state}'))).toBe(5)
+  expect(await statementsOf(submit('{__typename id}'))).toBe(5)
+  expect(await statementsOf(submit('{id state}'))).toBe(6)
   await story.session()
-  expect(await statementsOf(submit('{...on Node{id}}'))).toBe(5)
+  expect(await statementsOf(submit('{...on Node{id}}'))).toBe(6)
   for (const { id } of taken) expect((await story.runNow(id)).state).toBe('OFFERED')
   const runId = taken[0]?.id
   const start = { runId, runtimeId: story.runtimeId }
