@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test'
+import { expect, type Page } from '@playwright/test'
 
 export interface Preferences {
   theme?: 'system' | 'light' | 'dark'
@@ -36,9 +36,19 @@ export function regions(page: Page) {
     /** Walks the timeline from its start to its end and gives every row's sequence, in the order they stand. */
     async readAllSequences(): Promise<number[]> {
       const read: number[] = []
-      await log.evaluate((element) => element.scrollTo({ top: 0 }))
+      // What is older is fetched when somebody comes to the top, and stands above then.
+      let top: string | null = null
+      const isTop = async () => {
+        await log.evaluate((element) => element.scrollTo({ top: 0 }))
+        const before = top
+        top = await sequences.first().textContent()
+        return top === before
+      }
+      await expect.poll(isTop, { intervals: [100] }).toBe(true)
       for (let still = 0; still < 3; ) {
         const shown = (await sequences.allTextContents()).map((text) => Number(text.slice(1)))
+        // Older ones may come in above while it is read; whatever is in view is in order, each once.
+        expect(shown).toEqual([...new Set(shown)].sort((a, b) => a - b))
         const fresh = shown.filter((sequence) => !read.includes(sequence))
         read.push(...fresh)
         const moved = await log.evaluate((element) => {
@@ -48,7 +58,7 @@ export function regions(page: Page) {
         })
         still = moved || fresh.length > 0 ? 0 : still + 1
       }
-      return read
+      return read.sort((a, b) => a - b)
     },
   }
 }
