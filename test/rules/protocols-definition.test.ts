@@ -1,6 +1,7 @@
 import { builtIn } from '@wheelhouse/server/domains/protocols/built-in'
 import { definitionSchema, parseProtocol } from '@wheelhouse/server/domains/protocols/definition'
 import { type FlawCode, flawCodes } from '@wheelhouse/server/domains/protocols/validation/rules'
+import { readFacts } from '@wheelhouse/server/domains/runs/guard/rules'
 import { Refusal } from '@wheelhouse/server/platform/refusal'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -84,6 +85,33 @@ describe('a definition', () => {
       definition({ completion: { requiredFacts: { seen: 'yes' } } }),
       'completion.requiredFacts.seen',
     ],
+    [
+      'successes that hold or don’t',
+      definition({ completion: { requiredFacts: { 'ok.look': true } } }),
+      'completion.requiredFacts.ok.look',
+    ],
+    [
+      'successes of many actions',
+      definition({ completion: { requiredFacts: { 'ok.act.*': 1 } } }),
+      'completion.requiredFacts.ok.act.*',
+    ],
+    [
+      'successes of whatever is ungoverned',
+      definition({ completion: { requiredFacts: { 'ok.ungoverned': 1 } } }),
+      'completion.requiredFacts.ok.ungoverned',
+    ],
+    [
+      'successes of nothing',
+      definition({ completion: { requiredFacts: { 'ok.': 1 } } }),
+      'completion.requiredFacts.ok.',
+    ],
+    [
+      'the result of whatever is ungoverned',
+      definition(
+        phases(phase('look', { final: true, transitions: [to('look', { on: { action: 'ungoverned' } })] })),
+      ),
+      'phases.0.transitions.0.on.action',
+    ],
     ['a handoff to a version', definition({ handoffTo: ['general-task@1'] }), 'handoffTo.0'],
     [
       'a phrase without a letter',
@@ -105,6 +133,26 @@ describe('a definition', () => {
     const result = parseProtocol(value) as Refusal
     expect(result).toBeInstanceOf(Refusal)
     expect(result.detail.issues?.map(({ path }) => path.slice(1).join('.'))).toEqual([place])
+  })
+
+  test('waits for no fact that a result can’t bring, and for every one that it can', () => {
+    const part = fc.constantFrom('a', 'Z', '0', '_', '.', '-', ' ', 'ü', '*', 'ok.', 'f'.repeat(30))
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 5 }), (parts) => {
+        const name = parts.join('')
+        const taken = parseProtocol(definition({ completion: { requiredFacts: { [name]: 1 } } }))
+        const brought = !(readFacts({ [name]: 1 }) instanceof Refusal)
+        if (!name.startsWith('ok.')) expect(!(taken instanceof Refusal), name).toBe(brought)
+      }),
+      { examples: [[['f'.repeat(30), 'f'.repeat(30), 'a', 'a', 'a']], [['a', ' ', 'a']], [['ok', 'a']]] },
+    )
+  })
+
+  test('says of a fact’s name what it must be', () => {
+    const result = parseProtocol(
+      definition({ completion: { requiredFacts: { 'two words': true } } }),
+    ) as Refusal
+    expect(result.detail.issues?.[0]?.message).toMatch(/^must be a letter, then/)
   })
 
   test('that is wrong in many places names the first 20', () => {

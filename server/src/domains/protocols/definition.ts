@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../platform/refusal.ts'
-import type { Protocol } from './rules.ts'
+import { type Protocol, succeeded, ungoverned } from './rules.ts'
 import { flawCodes, flawsOf } from './validation/rules.ts'
 
 /** What a definition may hold; counts are of list items, lengths of UTF-16 units. */
@@ -32,14 +32,22 @@ const actionPattern = z
   .string()
   .max(bounds.action)
   .regex(/^(?=\S)[^*\n]*\*?(?<=\S)$/, 'must be the name of an action, or the start of one and *')
-const facts = z
-  .record(
-    z
-      .string()
-      .max(128)
-      .regex(/^[A-Za-z](.*\S)?$/, 'must start with a letter'),
-    z.union([z.boolean(), z.int().min(1).max(1_000_000)]),
+/** A name that a result can bring (as the guard reads it), or the server's count of the successes of one action. */
+const factName = z
+  .string()
+  .max(128)
+  .regex(
+    /^(?:(?!ok\.)[A-Za-z][A-Za-z0-9_.-]{0,63}|ok\.(?!ungoverned$)(?=\S)[^*\n]*(?<=\S))$/,
+    'must be a letter, then letters, digits, _ . or -, at most 64, or `ok.` and the name of one action',
   )
+const facts = z
+  .record(factName, z.union([z.boolean(), z.int().min(1).max(1_000_000)]))
+  .superRefine((value, { addIssue }) => {
+    for (const [name, wanted] of Object.entries(value)) {
+      if (name.startsWith(succeeded('')) && typeof wanted !== 'number')
+        addIssue({ code: 'custom', path: [name], message: 'is a count: say a number' })
+    }
+  })
   .refine((value) => Object.keys(value).length <= bounds.facts, `must be at most ${bounds.facts} facts`)
 const phrase = z
   .string()
@@ -50,7 +58,9 @@ const transition = z.strictObject({
   to: phaseName.describe('The phase that it leads to.'),
   on: z
     .strictObject({
-      action: actionPattern.describe('An action or `prefix*`.'),
+      action: actionPattern
+        .refine((pattern) => pattern !== ungoverned, 'names no result: say an action, or `prefix*`')
+        .describe('An action or `prefix*`.'),
       ok: z.boolean().optional().describe('Which result: true, a success, when absent.'),
     })
     .optional()
@@ -110,10 +120,7 @@ const definition = z.strictObject({
   phases: z.array(phase).min(1).max(bounds.phases),
   governs: z
     .array(
-      actionPattern.refine(
-        (pattern) => pattern !== '*' && pattern !== 'ungoverned',
-        'would govern everything',
-      ),
+      actionPattern.refine((pattern) => pattern !== '*' && pattern !== ungoverned, 'would govern everything'),
     )
     .max(bounds.actions)
     .default([])
@@ -177,7 +184,11 @@ const protocolFrom = ({ phases, startRules, ...rest }: Written): Protocol => ({
 export function parseProtocol(value: unknown): Protocol | Refusal {
   const result = definition.safeParse(value)
   if (!result.success) {
-    return flawed(result.error.issues.map(({ path, message }) => ({ path: path.map(String), message })))
+    // Of a key, what is wrong with it is said inside.
+    const said = (issue: z.core.$ZodIssue) => (issue.code === 'invalid_key' && issue.issues[0]) || issue
+    return flawed(
+      result.error.issues.map((issue) => ({ path: issue.path.map(String), message: said(issue).message })),
+    )
   }
   const protocol = protocolFrom(result.data)
   const flaws = flawsOf(protocol)
