@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Refusal } from '../../platform/refusal.ts'
+import { builtIn } from './built-in.ts'
 import { type Protocol, succeeded, ungoverned } from './rules.ts'
 import { flawCodes, flawsOf } from './validation/rules.ts'
 
@@ -191,7 +192,7 @@ export function parseProtocol(value: unknown): Protocol | Refusal {
     )
   }
   const protocol = protocolFrom(result.data)
-  const flaws = flawsOf(protocol)
+  const flaws = flawsOf(protocol, builtIn)
   return flaws.length === 0
     ? protocol
     : flawed(flaws.map(({ code, path }) => ({ path, message: `${code}: ${flawCodes[code]}` })))
