@@ -1,5 +1,7 @@
 import { builtIn } from '@wheelhouse/server/domains/protocols/built-in'
 import { definitionSchema, parseProtocol } from '@wheelhouse/server/domains/protocols/definition'
+import type { Protocol, StartRule } from '@wheelhouse/server/domains/protocols/rules'
+import { startRuleHits } from '@wheelhouse/server/domains/routing/start-rules/rules'
 import { readFacts } from '@wheelhouse/server/domains/runs/guard/rules'
 import { Refusal } from '@wheelhouse/server/platform/refusal'
 import fc from 'fast-check'
@@ -118,6 +120,11 @@ describe('a definition', () => {
       'startRules.0.anyOf.0.all.0.0',
     ],
     [
+      'a star inside a phrase',
+      definition({ startRules: [{ id: 'X', anyOf: [{ all: [['re*fund']] }] }] }),
+      'startRules.0.anyOf.0.all.0.0',
+    ],
+    [
       'too many phrases',
       definition({
         startRules: ['A', 'B'].map((id) => ({
@@ -145,6 +152,18 @@ describe('a definition', () => {
       }),
       { examples: [[['f'.repeat(30), 'f'.repeat(30), 'a', 'a', 'a']], [['a', ' ', 'a']], [['ok', 'a']]] },
     )
+  })
+
+  test('has its phrases in the form in which messages are read, so that they are found', () => {
+    const [of, against] = ['  Re\u0301clamation ＡＢＣ ', 'ﬁne*']
+    const protocol = parseProtocol(
+      definition({ startRules: [{ id: 'X', anyOf: [{ all: [[of]] }], noneOf: [against] }] }),
+    )
+    const [rule] = (protocol as Protocol).startRules as [StartRule]
+    expect(rule.anyOf).toEqual([{ all: [['Réclamation ABC']] }])
+    for (const said of ['réclamation abc', 're\u0301clamation ａｂｃ!'])
+      expect(startRuleHits(rule, said)).toBe(true)
+    expect(startRuleHits(rule, 'A finer réclamation ABC')).toBe(false)
   })
 
   test('says of a fact’s name what it must be', () => {

@@ -63,6 +63,18 @@ const table: Record<FlawCode, [title: string, value: object, said: string[]][]> 
       ['phases.1: DEAD_END'],
     ],
     [
+      'what leads on waits for facts, and nothing is allowed that could bring the first ones',
+      {
+        governs: [],
+        ...phases(
+          phase('look', { allowedActions: [], transitions: [to('between', { when: { x: true } })] }),
+          phase('between', { allowedActions: [], transitions: [to('decide', { when: { y: true } })] }),
+          phase('decide', { final: true }),
+        ),
+      },
+      ['phases.0: DEAD_END'],
+    ],
+    [
       'what leads on waits for an action that is not allowed',
       phases(phase('look', { transitions: [to('decide')] }), {
         name: 'decide',

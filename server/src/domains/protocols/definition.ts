@@ -50,10 +50,14 @@ const facts = z
     }
   })
   .refine((value) => Object.keys(value).length <= bounds.facts, `must be at most ${bounds.facts} facts`)
+/** As messages are read when it is looked for in them; written in another form it would be in none. */
 const phrase = z
   .string()
+  .normalize('NFKC')
+  .trim()
   .max(80)
   .regex(/[\p{L}\p{N}]/u, 'must hold a letter or a digit')
+  .regex(/^[^*]*\*?$/, 'must hold * at its end only')
 
 const transition = z.strictObject({
   to: phaseName.describe('The phase that it leads to.'),

@@ -128,6 +128,8 @@ function flawsOfPhase(
     code,
     path: [...path, ...more.map(String)],
   })
+  // Facts come with results alone, and at the start there are none yet.
+  const isStuck = phase.name === protocol.initialPhase && allowedActions.length === 0
   const ways = transitions.filter(
     (transition) =>
       transition.to !== phase.name && actionsOf(transition).every((action) => allows(phase, action)),
@@ -151,7 +153,7 @@ function flawsOfPhase(
         flaws.push(here('ACTION_NOT_IN_PHASE'))
       return flaws
     }),
-    ...(ways.length === 0 && !phase.final ? [at('DEAD_END')] : []),
+    ...((ways.length === 0 || isStuck) && !phase.final ? [at('DEAD_END')] : []),
     ...(reachable(protocol, phase.name, isAutomatic).has(phase.name) ? [at('CYCLIC_AUTO_TRANSITION')] : []),
   ]
 }
