@@ -4,7 +4,6 @@ import { isBareAssent, isWeakContinuation } from '@wheelhouse/server/domains/rou
 import { helperContext } from '@wheelhouse/server/domains/routing/helper-context'
 import {
   type Answer,
-  effectiveText,
   type RouteInput,
   route,
   settle,
@@ -181,14 +180,6 @@ describe('A model’s answer', () => {
       expect(settle(none, open, answer({ relation })).relation).toBe('REPLACE')
     expect(settle(none, open, answer({ relation: 'SIDE_CHAT' })).relation).toBe('SIDE_CHAT')
   })
-})
-
-test('what a turn is about: the task, the task and the message, or the message', () => {
-  expect(effectiveText('CONTINUE', 'Task', 'retry')).toBe('Task')
-  expect(effectiveText('REFINE', 'Task', 'by quarter')).toBe('Task\nby quarter')
-  expect(effectiveText('REPLACE', 'Task', 'README')).toBe('README')
-  expect(effectiveText('SIDE_CHAT', 'Task', 'thanks')).toBe('thanks')
-  expect(effectiveText('CONTINUE', null, 'retry')).toBe('retry')
 })
 
 describe('Background for the model', () => {

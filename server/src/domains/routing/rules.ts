@@ -72,8 +72,8 @@ export interface Undecided {
 }
 
 export const priorities = { INHERITED: 300, EXECUTION_DEMANDED: 200, START_RULE: 100 } as const
-/** Below these a model's answer does not count: for protocol and relation, and for the target. */
-export const thresholds = { protocol: 0.75, relation: 0.75, target: 0.65 } as const
+/** Below these a model's answer does not count. */
+const thresholds = { protocol: 0.75, relation: 0.75 } as const
 const explicitPriority = 1_000
 const general = 'general-task'
 
@@ -273,21 +273,5 @@ export function settle(input: RouteInput, undecided: Undecided, answer: Answer |
     confidence: Math.min(answer.confidence.protocol, answer.confidence.relation),
     candidates: [{ ...candidate, chosen: true }, ...undecided.candidates],
     taskFromPrevious: false,
-  }
-}
-
-/** What the turn is about, for whatever reads the task and not the message. */
-export function effectiveText(relation: Relation, rendering: string | null, message: string): string {
-  if (rendering === null) return message
-  switch (relation) {
-    case 'CONTINUE':
-      return rendering
-    case 'REFINE':
-      return `${rendering}\n${message}`
-    case 'REPLACE':
-    case 'SIDE_CHAT':
-      return message
-    default:
-      return relation satisfies never
   }
 }

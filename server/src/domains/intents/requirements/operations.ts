@@ -1,8 +1,8 @@
-import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import type { Call } from '../../../platform/idempotency.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import { accept, Refusal } from '../../../platform/refusal.ts'
-import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
-import { lockFenced, recordingStaleWrites } from '../../runs/execution/operations.ts'
+import type { Platform, Unit } from '../../../platform/transaction.ts'
+import { fencedWrite } from '../../runs/fenced.ts'
 import { succeededAction } from '../../runs/operations.ts'
 import { bind, bindingOf, commitRevision, headOf, revisionIn, setRequirements } from '../operations.ts'
 import * as rules from '../rules.ts'
@@ -35,49 +35,39 @@ export function commitRequirements(
   call: Call,
   input: { runId: Ref; runToken: string; requirements: string[] },
 ) {
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'write',
-      )
-      const { binding, task } = await taskOf(unit, session, run)
-      const head = await headOf(unit.tx, session)
-      if (head?.id !== task.id) throw rules.headConflict()
-      const known = new Map(task.requirements.map((each) => [each.text, each.id]))
-      const added = [...new Set(input.requirements)]
-        .filter((text) => !known.has(text))
-        .map((text) => ({ id: unit.ids.next(), text, messageId: run.messageId }))
-      let revisionId = task.id
-      if (added.length > 0) {
-        const by = call.viewer.principalId
-        revisionId = await commitRevision(unit, session, head, accept(rules.refine(head, added)), {
-          authorId: by,
-          runId: run.id,
-          messageId: run.messageId,
-        })
-        await bind(unit, session, {
-          runId: run.id,
-          baseId: binding.baseId,
-          activeId: revisionId,
-          relation: binding.relation as rules.Relation,
-          reason: 'REFINEMENT',
-          byId: by,
-        })
-      }
-      const ids = new Map([...known, ...added.map((each) => [each.text, each.id] as const)])
-      return {
-        projectId: run.projectId,
-        sessionId: session.id,
-        revisionId,
-        requirementIds: [...new Set(input.requirements)].map((text) => ids.get(text) ?? ''),
-      }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    const { binding, task } = await taskOf(unit, session, run)
+    const head = await headOf(unit.tx, session)
+    if (head?.id !== task.id) throw rules.headConflict()
+    const known = new Map(task.requirements.map((each) => [each.text, each.id]))
+    const added = [...new Set(input.requirements)]
+      .filter((text) => !known.has(text))
+      .map((text) => ({ id: unit.ids.next(), text, messageId: run.messageId }))
+    let revisionId = task.id
+    if (added.length > 0) {
+      const by = call.viewer.principalId
+      revisionId = await commitRevision(unit, session, head, accept(rules.refine(head, added)), {
+        authorId: by,
+        runId: run.id,
+        messageId: run.messageId,
+      })
+      await bind(unit, session, {
+        runId: run.id,
+        baseId: binding.baseId,
+        activeId: revisionId,
+        relation: binding.relation as rules.Relation,
+        reason: 'REFINEMENT',
+        byId: by,
+      })
+    }
+    const ids = new Map([...known, ...added.map((each) => [each.text, each.id] as const)])
+    return {
+      projectId: run.projectId,
+      sessionId: session.id,
+      revisionId,
+      requirementIds: [...new Set(input.requirements)].map((text) => ids.get(text) ?? ''),
+    }
+  })
 }
 
 /**
@@ -89,43 +79,33 @@ export function meetRequirement(
   call: Call,
   input: { runId: Ref; runToken: string; requirementId: Ref; actionId: Ref },
 ) {
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transact(platform, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'write',
-      )
-      const { task } = await taskOf(unit, session, run)
-      const requirement = task.requirements.find(({ id }) => id === input.requirementId.id)
-      const state = accept(rules.decideRequirement(requirement, 'MET'))
-      if (!(await succeededAction(unit.tx, run, input.actionId))) {
-        throw new Refusal(
-          'CONFLICT',
-          'The evidence must be an action of this run that was allowed and succeeded.',
-          {
-            current: { type: 'Run', projectId: run.projectId, id: run.id },
-          },
-        )
-      }
-      await setRequirements(unit, session, [
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    const { task } = await taskOf(unit, session, run)
+    const requirement = task.requirements.find(({ id }) => id === input.requirementId.id)
+    const state = accept(rules.decideRequirement(requirement, 'MET'))
+    if (!(await succeededAction(unit.tx, run, input.actionId))) {
+      throw new Refusal(
+        'CONFLICT',
+        'The evidence must be an action of this run that was allowed and succeeded.',
         {
-          requirementId: input.requirementId.id,
-          state,
-          runId: run.id,
-          actionId: input.actionId.id,
-          byId: call.viewer.principalId,
+          current: { type: 'Run', projectId: run.projectId, id: run.id },
         },
-      ])
-      return {
-        projectId: run.projectId,
-        sessionId: session.id,
+      )
+    }
+    await setRequirements(unit, session, [
+      {
         requirementId: input.requirementId.id,
-        revisionId: task.id,
-      }
-    }),
-  )
+        state,
+        runId: run.id,
+        actionId: input.actionId.id,
+        byId: call.viewer.principalId,
+      },
+    ])
+    return {
+      projectId: run.projectId,
+      sessionId: session.id,
+      requirementId: input.requirementId.id,
+      revisionId: task.id,
+    }
+  })
 }

@@ -8,7 +8,7 @@ import { audit } from '../../access/operations.ts'
 import { seesProject, sessionsWith, type Viewer, visibleProjects } from '../../access/rules.ts'
 import { settleAsks } from '../../delivery/operations.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
-import { lockFenced, recordingStaleWrites } from '../execution/operations.ts'
+import { fencedWrite } from '../fenced.ts'
 import { decideAsked } from '../guard/asked.ts'
 import { lockRun } from '../locks.ts'
 import { publicId, signal } from '../operations.ts'
@@ -26,29 +26,19 @@ export interface RequestApproval extends rules.Ask {
 
 /** Suspends a run with one ask: a row with a deadline and a default, an event, and an item in the owners' inbox. */
 export function requestApproval(platform: Platform, call: Call, input: RequestApproval) {
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'ask',
-      )
-      const flaw = jsonFlaw(input.payload)
-      if (flaw) {
-        throw new Refusal('INVALID_EVENT_PAYLOAD', 'The payload is not strict JSON.', {
-          issues: [{ path: ['payload', ...flaw.path], message: flaw.message }],
-        })
-      }
-      const ask = accept(rules.completeAsk(input, unit.now, session.approvalTtlMs))
-      const approvalId = unit.ids.next()
-      const { kind, title, payload } = input
-      await openAsk(unit, session, run, { ...ask, id: approvalId, kind, title, payload })
-      return { projectId: run.projectId, runId: run.id, approvalId }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'ask', async (unit, { session, run }) => {
+    const flaw = jsonFlaw(input.payload)
+    if (flaw) {
+      throw new Refusal('INVALID_EVENT_PAYLOAD', 'The payload is not strict JSON.', {
+        issues: [{ path: ['payload', ...flaw.path], message: flaw.message }],
+      })
+    }
+    const ask = accept(rules.completeAsk(input, unit.now, session.approvalTtlMs))
+    const approvalId = unit.ids.next()
+    const { kind, title, payload } = input
+    await openAsk(unit, session, run, { ...ask, id: approvalId, kind, title, payload })
+    return { projectId: run.projectId, runId: run.id, approvalId }
+  })
 }
 
 /** Answers an ask with one of its options. The first answer wins; a later one is CONFLICT with what was decided. */

@@ -1,4 +1,4 @@
-import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import type { Call } from '../../../platform/idempotency.ts'
 import { encodeId, type Ref } from '../../../platform/ids.ts'
 import { append, type Entry, type Json } from '../../../platform/journal.ts'
 import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
@@ -7,71 +7,14 @@ import { type Platform, transact, transactSingle, type Unit } from '../../../pla
 import type { Viewer } from '../../access/rules.ts'
 import { protocolsOf } from '../../protocols/operations.ts'
 import { addMessage, type LockedSession } from '../../sessions/operations.ts'
+import { fencedWrite, lockOwnRun } from '../fenced.ts'
 import { outcomeOf } from '../guard/completion/gate.ts'
-import { lockRun } from '../locks.ts'
 import { checkSize, end, publicId, sizeOf, tooLarge } from '../operations.ts'
 import * as rules from '../rules.ts'
 import { noteLifeIn } from '../runtimes/operations.ts'
 import * as store from '../store.ts'
 import { generationOf, runToken } from '../tokens.ts'
 import { insertRunEvents } from './store.ts'
-
-/** Locks a run for its own runtime: another principal's runtime gets NOT_FOUND. */
-async function lockOwnRun(unit: Unit, viewer: Viewer, ref: Ref) {
-  const locked = await lockRun(unit.tx, ref)
-  if (!locked || locked.run.runtimePrincipalId !== viewer.principalId) throw notFound()
-  return locked
-}
-
-/** Locks a run and checks that the token is its present one; a stale one is RUN_FENCED. */
-export async function lockFenced(
-  platform: Platform,
-  unit: Unit,
-  viewer: Viewer,
-  ref: Ref,
-  token: string,
-  verb: rules.RunVerb,
-) {
-  const locked = await lockOwnRun(unit, viewer, ref)
-  if (generationOf(platform.secret, ref.id, token) !== locked.run.tokenGeneration) {
-    throw new Refusal('RUN_FENCED', 'This run token is not valid any more. Nothing was written.', {
-      current: { type: 'Run', projectId: ref.projectId, id: ref.id },
-    })
-  }
-  accept(rules.decideRun(locked.run.state, verb))
-  return locked
-}
-
-const maxRecordedRejections = 20
-
-/** Runs a fenced write; a stale token of this run's own leaves a RUN_WRITE_REJECTED event (the first 20 of a run). */
-export async function recordingStaleWrites<T>(
-  platform: Platform,
-  call: Call,
-  ref: Ref,
-  token: string,
-  write: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (
-      error instanceof Refusal &&
-      error.code === 'RUN_FENCED' &&
-      generationOf(platform.secret, ref.id, token) !== null
-    ) {
-      await transact(platform, async (unit) => {
-        const locked = await lockRun(unit.tx, ref)
-        if (!locked || locked.run.rejectedWrites >= maxRecordedRejections) return
-        await store.noteRejectedWrite(unit.tx, ref)
-        await append(unit, locked.session, ref.id, [
-          { type: 'RUN_WRITE_REJECTED', payload: { operation: call.operation, code: 'RUN_FENCED' } },
-        ])
-      })
-    }
-    throw error
-  }
-}
 
 /**
  * Takes an offer. Again by the same runtime gives a new token and fences the old one. The clock of the run starts with
@@ -164,21 +107,11 @@ export async function recordRunEvents(
     if (written) return written
   }
   // Nothing was written: here it is found out why, in the order in which refusals go.
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'write',
-      )
-      const events = accept(checkEvents(input.events, session.maxEventBytes))
-      const appended = await append(unit, session, run.id, events, toolsOf(events))
-      return { cursor: appended?.cursor ?? session.lastSequence }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    const events = accept(checkEvents(input.events, session.maxEventBytes))
+    const appended = await append(unit, session, run.id, events, toolsOf(events))
+    return { cursor: appended?.cursor ?? session.lastSequence }
+  })
 }
 
 /** The batch as one statement; null when something speaks against it. */
@@ -213,20 +146,10 @@ export function recordUsage(
   call: Call,
   input: { runId: Ref; runToken: string; usage: rules.Usage },
 ) {
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'write',
-      )
-      await useUp(unit, session, run, input.usage)
-      return { projectId: run.projectId, runId: run.id }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    await useUp(unit, session, run, input.usage)
+    return { projectId: run.projectId, runId: run.id }
+  })
 }
 
 async function useUp(
@@ -261,26 +184,16 @@ export interface CompleteRun {
  */
 export async function completeRun(platform: Platform, call: Call, input: CompleteRun) {
   const protocols = await protocolsOf(platform.db, input.runId.projectId)
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'complete',
-      )
-      const outcome = await outcomeOf(unit, session, run, protocols, input.partial ?? false)
-      const usage = accept(rules.readUsage(input.usage))
-      const deltas = await store.joinedDeltas(unit.tx, run, rules.maxAnswerCharacters)
-      const said = accept(rules.answerOf(input.answer, deltas))
-      await useUp(unit, session, run, usage)
-      const answerId = await answer(unit, session, run, said, call.viewer)
-      await end(unit, session, run, { ...outcome, byRuntime: true, answerId })
-      return { projectId: run.projectId, runId: run.id }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'complete', async (unit, { session, run }) => {
+    const outcome = await outcomeOf(unit, session, run, protocols, input.partial ?? false)
+    const usage = accept(rules.readUsage(input.usage))
+    const deltas = await store.joinedDeltas(unit.tx, run, rules.maxAnswerCharacters)
+    const said = accept(rules.answerOf(input.answer, deltas))
+    await useUp(unit, session, run, usage)
+    const answerId = await answer(unit, session, run, said, call.viewer)
+    await end(unit, session, run, { ...outcome, byRuntime: true, answerId })
+    return { projectId: run.projectId, runId: run.id }
+  })
 }
 
 /**
@@ -328,23 +241,13 @@ export function failRun(
   call: Call,
   input: { runId: Ref; runToken: string; code: string; message: string; usage?: Json | undefined },
 ) {
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'fail',
-      )
-      await useUp(unit, session, run, accept(rules.readUsage(input.usage)))
-      await end(unit, session, run, {
-        state: 'FAILED',
-        failureCode: input.code,
-        failureMessage: input.message,
-      })
-      return { projectId: run.projectId, runId: run.id }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'fail', async (unit, { session, run }) => {
+    await useUp(unit, session, run, accept(rules.readUsage(input.usage)))
+    await end(unit, session, run, {
+      state: 'FAILED',
+      failureCode: input.code,
+      failureMessage: input.message,
+    })
+    return { projectId: run.projectId, runId: run.id }
+  })
 }

@@ -1,13 +1,13 @@
-import { type Call, transactOnce } from '../../../platform/idempotency.ts'
+import type { Call } from '../../../platform/idempotency.ts'
 import type { Ref } from '../../../platform/ids.ts'
 import { append, type Entry, type Json } from '../../../platform/journal.ts'
 import { accept, notFound, Refusal } from '../../../platform/refusal.ts'
-import { type Platform, transact, type Unit } from '../../../platform/transaction.ts'
+import type { Platform, Unit } from '../../../platform/transaction.ts'
 import { protocolsOf } from '../../protocols/operations.ts'
 import { allowedActions, governedBy } from '../../protocols/rules.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
 import { openAsk } from '../approvals/asking.ts'
-import { lockFenced, recordingStaleWrites } from '../execution/operations.ts'
+import { fencedWrite } from '../fenced.ts'
 import { publicId } from '../operations.ts'
 import { completeAsk, decideRun } from '../rules.ts'
 import type { LockedRun } from '../store.ts'
@@ -55,64 +55,54 @@ export async function requestAction(
 ): Promise<Requested> {
   const protocols = await protocolsOf(platform.db, input.runId.projectId)
   const isGoverned = governedBy(protocols.all)
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { session, run } = await lockFenced(
-        platform,
-        unit,
-        call.viewer,
-        input.runId,
-        input.runToken,
-        'write',
-      )
-      const at = await standOf(unit, run, protocols)
-      const tool = at.tools.find(({ name }) => name === input.tool)
-      if (!tool) throw rules.toolUnknown()
-      const standing = {
-        protocol: at.definition,
-        phase: at.phase,
-        activeId: at.activeId,
-        headId: session.headId,
-      }
-      const decided = rules.decideRequest(standing, tool.action, isGoverned)
-      const asks = decided.decision === 'NEEDS_APPROVAL'
-      if (asks) accept(decideRun(run.state, 'ask'))
-      const action = {
-        projectId: run.projectId,
-        id: unit.ids.next(),
-        sessionId: session.id,
-        runId: run.id,
-        segmentId: at.segmentId,
-        number: at.actionCount + 1,
-        tool: tool.name,
-        action: tool.action,
-        governedBy: rules.governorOf(tool.action, at.definition, protocols.all),
-        argumentsDigest: input.argumentsDigest ?? null,
-        protocol: at.protocol,
-        phase: at.phase,
-        ...decided,
-        approvalId: asks ? unit.ids.next() : null,
-        now: unit.now,
-      }
-      await append(
-        unit,
-        session,
-        run.id,
-        [requestedEvent(action)],
-        { calls: 0, results: 0, actions: 1 },
-        store.newAction(action),
-      )
-      if (action.approvalId) await ask(unit, session, run, action, action.approvalId)
-      return {
-        projectId: run.projectId,
-        actionId: action.id,
-        decision: action.decision,
-        code: action.code,
-        approvalId: action.approvalId,
-        allowedActions: allowedActions(at.definition, at.phase, actionsOf(at.tools), isGoverned),
-      }
-    }),
-  )
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    const at = await standOf(unit, run, protocols)
+    const tool = at.tools.find(({ name }) => name === input.tool)
+    if (!tool) throw rules.toolUnknown()
+    const standing = {
+      protocol: at.definition,
+      phase: at.phase,
+      activeId: at.activeId,
+      headId: session.headId,
+    }
+    const decided = rules.decideRequest(standing, tool.action, isGoverned)
+    const asks = decided.decision === 'NEEDS_APPROVAL'
+    if (asks) accept(decideRun(run.state, 'ask'))
+    const action = {
+      projectId: run.projectId,
+      id: unit.ids.next(),
+      sessionId: session.id,
+      runId: run.id,
+      segmentId: at.segmentId,
+      number: at.actionCount + 1,
+      tool: tool.name,
+      action: tool.action,
+      governedBy: rules.governorOf(tool.action, at.definition, protocols.all),
+      argumentsDigest: input.argumentsDigest ?? null,
+      protocol: at.protocol,
+      phase: at.phase,
+      ...decided,
+      approvalId: asks ? unit.ids.next() : null,
+      now: unit.now,
+    }
+    await append(
+      unit,
+      session,
+      run.id,
+      [requestedEvent(action)],
+      { calls: 0, results: 0, actions: 1 },
+      store.newAction(action),
+    )
+    if (action.approvalId) await ask(unit, session, run, action, action.approvalId)
+    return {
+      projectId: run.projectId,
+      actionId: action.id,
+      decision: action.decision,
+      code: action.code,
+      approvalId: action.approvalId,
+      allowedActions: allowedActions(at.definition, at.phase, actionsOf(at.tools), isGoverned),
+    }
+  })
 }
 
 const requestedEvent = (action: store.NewAction): Entry => ({
@@ -176,9 +166,12 @@ export async function recordActionResult(platform: Platform, call: Call, input: 
   if (!asked) throw notFound()
   const protocols = await protocolsOf(platform.db, projectId)
   const runRef = { projectId, id: asked.runId }
-  return recordingStaleWrites(platform, call, runRef, input.runToken, () =>
-    transact(platform, async (unit) => {
-      const { session, run } = await lockFenced(platform, unit, call.viewer, runRef, input.runToken, 'write')
+  return fencedWrite(
+    platform,
+    call,
+    { runId: runRef, runToken: input.runToken },
+    'write',
+    async (unit, { session, run }) => {
       const action = await store.actionByRef(unit.tx, input.actionId)
       if (!action) throw notFound()
       const refusal = rules.decideResult(action)
@@ -215,7 +208,7 @@ export async function recordActionResult(platform: Platform, call: Call, input: 
           governedBy(protocols.all),
         ),
       }
-    }),
+    },
   )
 }
 

@@ -1,4 +1,4 @@
-import { type Call, transactOnce } from '../../../../platform/idempotency.ts'
+import type { Call } from '../../../../platform/idempotency.ts'
 import type { Ref } from '../../../../platform/ids.ts'
 import { append } from '../../../../platform/journal.ts'
 import { accept, Refusal } from '../../../../platform/refusal.ts'
@@ -9,7 +9,7 @@ import { type ProtocolsOfProject, protocolsOf } from '../../../protocols/operati
 import { decideAction, governedBy, nameOf, type Protocol, resolve } from '../../../protocols/rules.ts'
 import type { LockedSession } from '../../../sessions/operations.ts'
 import { openAsk } from '../../approvals/asking.ts'
-import { lockFenced, recordingStaleWrites } from '../../execution/operations.ts'
+import { fencedWrite } from '../../fenced.ts'
 import { checkSize, publicId } from '../../operations.ts'
 import { completeAsk, decideRun } from '../../rules.ts'
 import type { LockedRun } from '../../store.ts'
@@ -63,39 +63,36 @@ export async function proposeHandoff(
   input: ProposeHandoff,
 ): Promise<HandoffAnswer> {
   const protocols = await protocolsOf(platform.db, input.runId.projectId)
-  return recordingStaleWrites(platform, call, input.runId, input.runToken, () =>
-    transactOnce(platform, call, async (unit) => {
-      const { viewer } = call
-      const { session, run } = await lockFenced(platform, unit, viewer, input.runId, input.runToken, 'write')
-      const at = await standOf(unit, run, protocols)
-      const { to, reason, correction = false, expectedSegmentRevision: seen } = input
-      if (seen !== undefined && seen !== at.revision)
-        throw rules.segmentConflict({ projectId: run.projectId, id: at.segmentId })
-      requireHead(session, at)
-      const byId = viewer.principalId
-      const proposed = { to, reason, correction, claimedGoals: input.unresolvedGoals ?? [], byId }
-      const told = proposedEvent(run, at, proposed)
-      checkSize(told.payload, session.maxEventBytes, ['unresolvedGoals'])
-      const { decided, confirms } = await decide(unit, session, run, at, protocols, input)
-      if (rules.isRejection(decided)) {
-        await append(unit, session, run.id, [told, rejectedEvent(run, at, to, decided)])
-        return answerOf(run, at, protocols, { ...decided, accepted: false })
-      }
-      if (confirms) {
-        await append(unit, session, run.id, [told])
-        const approvalId = await askOwners(unit, session, run, at, decided, reason)
-        return answerOf(run, at, protocols, { accepted: false, approvalId })
-      }
-      const next = await transition(unit, session, run, at, await headOf(unit.tx, session), {
-        target: decided,
-        by: correction ? 'CORRECTION' : 'HANDOFF',
-        proposed,
-        byId,
-        reason,
-      })
-      return answerOf(run, entered(at, next.segmentId, decided), protocols, { accepted: true })
-    }),
-  )
+  return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
+    const { viewer } = call
+    const at = await standOf(unit, run, protocols)
+    const { to, reason, correction = false, expectedSegmentRevision: seen } = input
+    if (seen !== undefined && seen !== at.revision)
+      throw rules.segmentConflict({ projectId: run.projectId, id: at.segmentId })
+    requireHead(session, at)
+    const byId = viewer.principalId
+    const proposed = { to, reason, correction, claimedGoals: input.unresolvedGoals ?? [], byId }
+    const told = proposedEvent(run, at, proposed)
+    checkSize(told.payload, session.maxEventBytes, ['unresolvedGoals'])
+    const { decided, confirms } = await decide(unit, session, run, at, protocols, input)
+    if (rules.isRejection(decided)) {
+      await append(unit, session, run.id, [told, rejectedEvent(run, at, to, decided)])
+      return answerOf(run, at, protocols, { ...decided, accepted: false })
+    }
+    if (confirms) {
+      await append(unit, session, run.id, [told])
+      const approvalId = await askOwners(unit, session, run, at, decided, reason)
+      return answerOf(run, at, protocols, { accepted: false, approvalId })
+    }
+    const next = await transition(unit, session, run, at, await headOf(unit.tx, session), {
+      target: decided,
+      by: correction ? 'CORRECTION' : 'HANDOFF',
+      proposed,
+      byId,
+      reason,
+    })
+    return answerOf(run, entered(at, next.segmentId, decided), protocols, { accepted: true })
+  })
 }
 
 const entered = (at: Stand, segmentId: string, target: Protocol): Stand => ({
