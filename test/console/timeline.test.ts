@@ -126,6 +126,20 @@ describe('the rows of a timeline', () => {
     expect(rows[6]).toMatchObject({ state: 'COMPLETED', took: 10_000 })
   })
 
+  test('compact: the segment and the checkpoint that come with a run have no row, others have', () => {
+    const events = [
+      { ...event(1, 'SEGMENT_STARTED'), payload: { openedBy: 'ROUTE' } },
+      { ...event(2, 'SEGMENT_ENDED'), payload: { closedBy: 'HANDOFF' } },
+      { ...event(3, 'SEGMENT_STARTED'), payload: { openedBy: 'HANDOFF' } },
+      { ...event(4, 'SEGMENT_ENDED'), payload: { closedBy: 'END' } },
+      { ...event(5, 'CHECKPOINT_CREATED', null, null), payload: { runId: 'run1' } },
+      { ...event(6, 'CHECKPOINT_CREATED', null, null), payload: { runId: null } },
+    ]
+    const sequences = (mode: TimelineMode) => buildTimeline(mode, events).rows.map((row) => row.sequence)
+    expect(sequences('compact')).toEqual([2, 3, 6])
+    expect(sequences('full')).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
   test('full: each event has its row', () => {
     const rows = buildTimeline('full', story).rows
     expect(rows.map((row) => row.sequence)).toEqual(story.map((each) => each.sequence))

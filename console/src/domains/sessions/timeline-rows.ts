@@ -7,7 +7,8 @@ import type { ApprovalView, RunState, SessionEvent } from './session-event.ts'
  *  - `full`: one row an event, except that an approval's gate shows its present state.
  *  - `compact`: one row for what a person would call one thing: a turn with its route, a tool call with
  *    its result, all deltas of one stretch of answer or reasoning, an approval with its answer, the end
- *    of a run. Steps that these already tell (offered, started, waiting, resumed, usage) have no row.
+ *    of a run. Steps that these already tell (offered, started, waiting, resumed, usage, the segment and
+ *    the checkpoint that come with a run) have no row.
  */
 export type TimelineMode = 'compact' | 'full'
 
@@ -125,8 +126,16 @@ function place(draft: Draft, event: SessionEvent): void {
       if (draft.mode === 'full') push(draft, event, { kind: 'note' })
       break
     default:
-      push(draft, event, { kind: 'note' })
+      if (draft.mode === 'full' || !isToldByItsRun(event)) push(draft, event, { kind: 'note' })
   }
+}
+
+/** The segment that a turn opens and the run's end closes, and the checkpoint that a completed run leaves. */
+function isToldByItsRun({ type, payload }: SessionEvent): boolean {
+  const { openedBy, closedBy, runId } = payload as Record<string, unknown>
+  if (type === 'SEGMENT_STARTED') return openedBy === 'ROUTE'
+  if (type === 'SEGMENT_ENDED') return closedBy === 'END'
+  return type === 'CHECKPOINT_CREATED' && typeof runId === 'string'
 }
 
 type MessageView = Extract<SessionEvent['detail'], { __typename: 'MessageDetail' }>['message']
