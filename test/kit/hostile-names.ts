@@ -20,6 +20,7 @@ export const nodeOfField: Record<string, NodeType | null> = {
   sessionIds: 'Session',
   checkpointId: 'Checkpoint',
   expectedHeadId: 'IntentRevision',
+  expectedRouteId: 'RouteDecision',
   toRevisionId: 'IntentRevision',
   revisionId: 'IntentRevision',
   requirementId: 'Requirement',

@@ -305,6 +305,10 @@ export const validInputs: Inputs = {
     const { runId, intentId } = await side.work()
     return { runId, revisionId: intentId, note: `${side.name} note` }
   },
+  rerouteRun: async (side) => {
+    const { runId } = await side.work()
+    return { runId, relation: 'SIDE_CHAT', reason: `${side.name} reason` }
+  },
   recordActionResult: async (side) => {
     const run = await fenced(side)
     const { actionId } = await allowedAction(side, run)

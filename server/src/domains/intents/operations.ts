@@ -110,10 +110,18 @@ export async function commitRevision(
   return id
 }
 
-/** Binds a run anew, with its event. The session must be locked. */
-export async function bind(unit: Unit, session: Ref, binding: Omit<store.NewBinding, 'now'>): Promise<void> {
+/**
+ * Binds a run anew, with its event: of the run while that lives, else of the session alone, for nothing follows the end
+ * of a run. The session must be locked.
+ */
+export async function bind(
+  unit: Unit,
+  session: Ref,
+  binding: Omit<store.NewBinding, 'now'>,
+  lives = true,
+): Promise<void> {
   await store.insertBinding(unit.tx, session, { ...binding, now: unit.now })
-  await append(unit, session, binding.runId, [
+  await append(unit, session, lives ? binding.runId : null, [
     {
       type: 'INTENT_REBOUND',
       ofRun: false,

@@ -77,6 +77,17 @@ export async function visible<Row extends { projectId: string; sessionId: string
 export const RunIntentBindingRef = builder.objectRef<BindingRow>('RunIntentBinding')
 export const IntentRevisionRef = builder.objectRef<RevisionRow & { viewedIn?: string }>('IntentRevision')
 
+/** A run is routed anew only while its session is at the task that it acts under. */
+async function staleRoute({ projectId, id, sessionId }: RunRow, { loaders }: Context) {
+  const [binding, session] = await Promise.all([
+    loaders.binding.load({ projectId, id }),
+    loaders.session.load({ projectId, id: sessionId }),
+  ])
+  return (binding?.activeId ?? null) === (session?.intentHeadId ?? session?.forkRevisionId ?? null)
+    ? null
+    : new Refusal('SESSION_INTENT_REVISION_CONFLICT', 'The session’s task has moved on since this run.')
+}
+
 const verbs: [mutation: string, capability: Capability, verb: RunVerb][] = [
   ['steerRun', 'turn.steer', 'steer'],
   ['cancelRun', 'turn.cancel', 'cancel'],
@@ -209,15 +220,16 @@ builder.node(RunRef, {
     allowedActions: t.field({
       type: [AllowedActionRef],
       description: 'What the caller may do with it now.',
-      resolve: (run, _args, context) =>
-        verbs.map(([mutation, capability, verb]) => {
+      resolve: async (run, _args, context) => {
+        const scope = { projectId: run.projectId, sessionId: run.sessionId }
+        const allowed = (mutation: string, capability: Capability, refusal: Refusal | null) =>
+          allowedAction(mutation, authorize(viewerOf(context), capability, scope) ?? refusal)
+        const ofState = verbs.map(([mutation, capability, verb]) => {
           const state = decideRun(run.state as RunState, verb)
-          const scope = { projectId: run.projectId, sessionId: run.sessionId }
-          return allowedAction(
-            mutation,
-            authorize(viewerOf(context), capability, scope) ?? (state instanceof Refusal ? state : null),
-          )
-        }),
+          return allowed(mutation, capability, state instanceof Refusal ? state : null)
+        })
+        return [...ofState, allowed('rerouteRun', 'intent.correct', await staleRoute(run, context))]
+      },
     }),
   }),
 })

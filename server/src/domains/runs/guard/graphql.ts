@@ -55,11 +55,11 @@ builder.node(ProtocolSegmentRef, {
       resolve: (segment) => segment.facts,
     }),
     openedBy: t.exposeString('openedBy', {
-      description: 'What opened it: ROUTE, HANDOFF, OWNER or CORRECTION.',
+      description: 'What opened it: ROUTE, HANDOFF, OWNER, CORRECTION or REROUTE.',
     }),
     closedBy: t.exposeString('closedBy', {
       nullable: true,
-      description: 'What ended it: END (of its run), HANDOFF, OWNER or CORRECTION.',
+      description: 'What ended it: END (of its run), HANDOFF, OWNER, CORRECTION or REROUTE.',
     }),
     openedAt: t.expose('openedAt', { type: 'DateTime', description: 'When it began.' }),
     closedAt: t.expose('closedAt', { type: 'DateTime', nullable: true, description: 'When it ended.' }),

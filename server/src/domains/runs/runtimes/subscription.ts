@@ -4,6 +4,7 @@ import { found } from '../../../graphql/found.ts'
 import { encodeId } from '../../../platform/ids.ts'
 import { iterate } from '../../../platform/watch.ts'
 import { allows } from '../../access/rules.ts'
+import { seenFrom } from '../../intents/graphql.ts'
 import { MessageRef } from '../../sessions/graphql.ts'
 import { windowBefore } from '../../sessions/operations.ts'
 import { ApprovalRef } from '../approvals/graphql.ts'
@@ -49,9 +50,10 @@ const RunOffer = builder.objectRef<SignalRow>('RunOffer').implement({
       type: IntentRevisionRef,
       nullable: true,
       description: 'The task that it is bound to; null for a side chat without one.',
-      resolve: async ({ projectId, runId }, _args, { loaders }) => {
-        const { activeId: id } = await found(loaders.binding.load({ projectId, id: runId }))
-        return id ? loaders.intentRevision.load({ projectId, id }) : null
+      resolve: async (signal, _args, context) => {
+        const { projectId, runId: id } = signal
+        const { activeId } = await found(context.loaders.binding.load({ projectId, id }))
+        return seenFrom(signal, activeId, context)
       },
     }),
     toolPlan: t.field({
@@ -113,8 +115,7 @@ const IntentCorrected = builder.objectRef<SignalRow>('IntentCorrected').implemen
     intent: t.field({
       type: IntentRevisionRef,
       description: 'The revision.',
-      resolve: (s, _, { loaders }) =>
-        found(loaders.intentRevision.load({ projectId: s.projectId, id: s.payload.revisionId ?? '' })),
+      resolve: (s, _, context) => found(seenFrom(s, s.payload.revisionId ?? null, context)),
     }),
     note: t.string({ nullable: true, description: 'Why.', resolve: (s) => s.payload.note ?? null }),
     at: t.expose('createdAt', when),

@@ -65,21 +65,20 @@ export interface Step {
 }
 
 /**
- * The handoff itself, all of it in the caller's transaction: the old segment ends by compare-and-set, the new one begins,
- * the journal tells it, the task gets its revision, the session its head, the run its binding. Whatever has moved is a
- * conflict, and takes everything back. From a side chat, or without a task, the message of the run becomes the task.
+ * Ends the active segment by compare-and-set and begins the next one, under another protocol. What was right until now is
+ * HANDED_OFF; what should never have begun is ABORTED. A segment that has moved is a conflict. Nothing is told yet.
  */
-export async function transition(
+export async function nextSegment(
   unit: Unit,
   session: LockedSession,
   run: LockedRun,
   at: Stand,
-  head: NumberedHead | null,
-  step: Step,
-): Promise<{ segmentId: string; revisionId: string }> {
+  step: { target: Protocol; by: Step['by'] | 'REROUTE' },
+) {
   const { projectId } = run
   const old = { projectId, id: at.segmentId, revision: at.revision }
-  const state = decideSegment('ACTIVE', step.by === 'CORRECTION' ? 'abort' : 'handOff')
+  const wrong = step.by === 'CORRECTION' || step.by === 'REROUTE'
+  const state = decideSegment('ACTIVE', wrong ? 'abort' : 'handOff')
   const ended = state && (await closeSegment(unit.tx, old, state, step.by, unit.now))
   if (!ended) throw segmentConflict(old)
   const segment = {
@@ -94,6 +93,24 @@ export async function transition(
     now: unit.now,
   }
   await store.insertSegment(unit.tx, segment)
+  return { ended, segment }
+}
+
+/**
+ * The handoff itself, all of it in the caller's transaction: the old segment ends by compare-and-set, the new one begins,
+ * the journal tells it, the task gets its revision, the session its head, the run its binding. Whatever has moved is a
+ * conflict, and takes everything back. From a side chat, or without a task, the message of the run becomes the task.
+ */
+export async function transition(
+  unit: Unit,
+  session: LockedSession,
+  run: LockedRun,
+  at: Stand,
+  head: NumberedHead | null,
+  step: Step,
+): Promise<{ segmentId: string; revisionId: string }> {
+  const { projectId } = run
+  const { ended, segment } = await nextSegment(unit, session, run, at, step)
   const change = { from: at.protocol, to: segment.protocol, by: principal(step.byId) }
   const ids = {
     segmentId: segmentId(run, at),
