@@ -1,5 +1,6 @@
 import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
+import { givenFamily } from './kit/family.ts'
 import { setPreferences } from './kit/page.ts'
 import { expect, type Project, test } from './kit/test.ts'
 
@@ -71,6 +72,31 @@ const routes: Route[] = [
       await page.getByRole('link', { name: 'Churn review' }).click()
       await page.getByRole('button', { name: 'Open event 2', exact: true }).click()
       await expect(page.getByRole('complementary', { name: 'Event' })).toContainText('Is churn stable?')
+    },
+  },
+  {
+    name: 'branches of a session',
+    open: async (page, project) => {
+      const id = await givenFamily(project)
+      await page.goto(project.path(`sessions/${id}/branches?view=graph`))
+      await expect(page.getByRole('link', { name: 'Only the coast' })).toBeVisible()
+    },
+  },
+  {
+    name: 'branches as a list',
+    open: async (page, project) => {
+      const id = await givenFamily(project)
+      await page.goto(project.path(`sessions/${id}/branches?view=list`))
+      await expect(page.getByRole('link', { name: 'Only the coast' })).toBeVisible()
+    },
+  },
+  {
+    name: 'fork dialog',
+    open: async (page, project) => {
+      const id = await givenFamily(project)
+      await page.goto(project.path(`sessions/${id}/branches?view=list`))
+      await page.getByRole('button', { name: 'Fork…' }).click()
+      await expect(page.getByRole('dialog').getByText('What the fork will see')).toBeVisible()
     },
   },
   {

@@ -9,6 +9,7 @@ import {
 import { accessSearch, auditSearch, signInSearch } from '../domains/access/search.ts'
 import { inboxSearch } from '../domains/delivery/search.ts'
 import { healthSearch } from '../domains/health/search.ts'
+import { branchesSearch } from '../domains/sessions/forks/search.ts'
 import { sessionSearch, sessionsSearch } from '../domains/sessions/search.ts'
 import { preferences } from '../kit/preferences.ts'
 import { authState } from './auth.ts'
@@ -119,6 +120,13 @@ const session = createRoute({
   component: lazyRouteComponent(() => import('../domains/sessions/session-page.tsx'), 'SessionPage'),
 })
 
+const branches = createRoute({
+  getParentRoute: () => project,
+  path: '/sessions/$sessionId/branches',
+  validateSearch: branchesSearch,
+  component: lazyRouteComponent(() => import('../domains/sessions/forks/branches-page.tsx'), 'BranchesPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -142,7 +150,7 @@ export const router = createRouter({
       access,
       audit,
       health,
-      project.addChildren([projectHome, inbox, sessions, session, settings, projectAudit]),
+      project.addChildren([projectHome, inbox, sessions, session, branches, settings, projectAudit]),
     ]),
   ]),
   defaultPreload: 'intent',
