@@ -9,6 +9,7 @@ import { protocolsOf } from '../../protocols/operations.ts'
 import { addMessage, type LockedSession } from '../../sessions/operations.ts'
 import { fencedWrite, lockOwnRun } from '../fenced.ts'
 import { outcomeOf } from '../guard/completion/gate.ts'
+import { restoreSegment } from '../guard/restoring/operations.ts'
 import { checkSize, end, publicId, sizeOf, tooLarge } from '../operations.ts'
 import * as rules from '../rules.ts'
 import { noteLifeIn } from '../runtimes/operations.ts'
@@ -17,8 +18,8 @@ import { generationOf, runToken } from '../tokens.ts'
 import { insertRunEvents } from './store.ts'
 
 /**
- * Takes an offer. Again by the same runtime gives a new token and fences the old one. The clock of the run starts with
- * the first start.
+ * Takes an offer. Again by the same runtime gives a new token and fences the old one, and the run goes on in the segment
+ * that it was in: it is not routed anew. The clock of the run starts with the first start.
  */
 export function startRun(platform: Platform, call: Call, input: { runId: Ref; runtimeId: Ref }) {
   return transact(platform, async (unit) => {
@@ -28,17 +29,20 @@ export function startRun(platform: Platform, call: Call, input: { runId: Ref; ru
     if (run.state === 'OFFERED' && run.offerExpiresAt <= unit.now) {
       throw new Refusal('CONFLICT', 'The offer has expired.')
     }
+    const again = run.state !== 'OFFERED'
+    const restored = again ? [await restoreSegment(unit, session, run)] : []
     const generation = run.tokenGeneration + 1
     const deadlineAt = new Date(unit.now.getTime() + session.runTimeoutMs)
     await store.markStarted(unit.tx, run, generation, deadlineAt, unit.now)
     await noteLifeIn(unit, input.runtimeId)
     await append(unit, session, run.id, [
+      ...restored,
       {
         type: 'RUN_STARTED',
         payload: {
           runtimeId: publicId('Runtime', run.projectId, run.runtimeId),
           generation,
-          again: run.state !== 'OFFERED',
+          again,
         },
       },
     ])

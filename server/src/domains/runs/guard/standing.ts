@@ -16,6 +16,13 @@ export function definitionOf(protocols: ProtocolsOfProject, name: string): Proto
 
 /** Where a locked, live run stands; RUN_INTENT_BINDING_REQUIRED where it is bound to nothing. */
 export async function standOf(unit: Unit, run: Ref, protocols: ProtocolsOfProject) {
+  const standing = await boundStanding(unit, run)
+  return { ...standing, definition: definitionOf(protocols, standing.protocol) }
+}
+export type Stand = Awaited<ReturnType<typeof standOf>>
+
+/** The same without its protocol's definition. */
+export async function boundStanding(unit: Unit, run: Ref) {
   const standing = await store.standingOf(unit.tx, run)
   if (!standing) throw new Error('a live run is in no segment')
   if (standing.relation === null) {
@@ -25,9 +32,8 @@ export async function standOf(unit: Unit, run: Ref, protocols: ProtocolsOfProjec
       { current: { type: 'Run', projectId: run.projectId, id: run.id } },
     )
   }
-  return { ...standing, relation: standing.relation, definition: definitionOf(protocols, standing.protocol) }
+  return { ...standing, relation: standing.relation }
 }
-export type Stand = Awaited<ReturnType<typeof standOf>>
 
 /** What a segment would be left by. The requirements are those of the task that its run acts under. */
 export async function leaving(unit: Unit, session: Ref, at: Stand): Promise<Leaving> {

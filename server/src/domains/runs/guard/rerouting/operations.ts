@@ -22,9 +22,9 @@ import { liveRunsOf, lockRuntimesOf, publicId, signal } from '../../operations.t
 import { isLive } from '../../rules.ts'
 import { endedEvent, startedEvent } from '../../segments/operations.ts'
 import type { LockedRun, RouteRow } from '../../store.ts'
+import * as store from '../decisions/store.ts'
 import { nextSegment } from '../handoff/transition.ts'
 import { type Stand, standOf } from '../standing.ts'
-import * as store from './store.ts'
 
 export interface RerouteRun {
   runId: Ref
@@ -160,6 +160,7 @@ async function decide(
     runId: run.id,
     target: decision.target,
     ...next,
+    source: 'OWNER',
     reasons: ['OWNER_REROUTED'],
     candidates: [
       { ...next, priority, reason: 'OWNER_REROUTED', chosen: true },
