@@ -57,7 +57,7 @@ export function cut(text: string, most: number): string {
 }
 
 const listed = ({ id, text, messageId }: Requirement): Requirement => ({ id, text, messageId })
-export const openOf = (requirements: readonly RequirementNow[]) =>
+export const openOf = <Each extends RequirementNow>(requirements: readonly Each[]): Each[] =>
   requirements.filter((requirement) => requirement.state === 'OPEN')
 
 /** Adds requirements to a task; INTENT_FULL beyond 100 open ones. */

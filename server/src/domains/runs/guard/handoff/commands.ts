@@ -2,6 +2,7 @@ import { builder } from '../../../../graphql/builder.ts'
 import { command } from '../../../../graphql/command.ts'
 import { input } from '../../../../graphql/fields.ts'
 import { found } from '../../../../graphql/found.ts'
+import { requirementsWanted } from '../../../intents/effective/graphql.ts'
 import { SessionRef } from '../../../sessions/graphql.ts'
 import { ApprovalRef } from '../../approvals/graphql.ts'
 import { runId, runToken } from '../../commands.ts'
@@ -59,6 +60,14 @@ command('proposeHandoff', {
       }),
       protocolDisabledTools: t.exposeStringList('protocolDisabledTools', {
         description: 'Your tools that it does not.',
+      }),
+      requirementsWanted: t.boolean({
+        description:
+          'Whether you are to say with `commitRequirements` what the task requires: the protocol has that extracted, and the task lists nothing.',
+        resolve: async ({ projectId, segmentId: id }, _args, context) => {
+          const segment = await found(context.loaders.segment.load({ projectId, id }))
+          return requirementsWanted({ projectId, id: segment.runId }, context)
+        },
       }),
       approval: t.field({
         type: ApprovalRef,
