@@ -18,6 +18,8 @@ export interface ModelServer {
   calls: { system: string; user: string; temperature: number; authorization: string | undefined }[]
   /** What it says from now on: a text, or the whole of the answering. */
   says(answer: string | ((response: ServerResponse) => void)): void
+  /** What it says from now on to each question. */
+  answers(answer: (question: string) => string): void
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export interface ModelServer {
 export async function startModel(): Promise<ModelServer> {
   const calls: ModelServer['calls'] = []
   let answer: string | ((response: ServerResponse) => void) = JSON.stringify(decision())
+  let answering: ((question: string) => string) | null = null
   const read = async (request: IncomingMessage) => {
     let text = ''
     for await (const chunk of request.setEncoding('utf8')) text += chunk
@@ -39,7 +42,8 @@ export async function startModel(): Promise<ModelServer> {
       temperature,
       authorization: request.headers.authorization,
     })
-    if (typeof answer === 'function') return answer(response)
+    if (!answering && typeof answer === 'function') return answer(response)
+    const content = answering ? answering(said('user')) : answer
     response.setHeader('content-type', 'application/json')
     response.end(
       JSON.stringify({
@@ -47,7 +51,7 @@ export async function startModel(): Promise<ModelServer> {
         object: 'chat.completion',
         created: 0,
         model: 'test',
-        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: answer } }],
+        choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content } }],
         usage: { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120 },
       }),
     )
@@ -58,6 +62,10 @@ export async function startModel(): Promise<ModelServer> {
     calls,
     says(next) {
       answer = next
+      answering = null
+    },
+    answers(next) {
+      answering = next
     },
     async close() {
       server.closeAllConnections()
