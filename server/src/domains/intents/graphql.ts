@@ -54,7 +54,7 @@ const viewedIn = (row: RevisionRow & { viewedIn?: string }): Ref => ({
   id: row.viewedIn ?? row.sessionId,
 })
 
-const RequirementStateRef = builder.enumType('RequirementState', {
+export const RequirementStateRef = builder.enumType('RequirementState', {
   description: 'What has become of a requirement: still to be met, met with evidence, or dropped.',
   values: requirementStates,
 })

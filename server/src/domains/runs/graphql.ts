@@ -33,7 +33,7 @@ export const EffectStateRef = builder.enumType('EffectState', {
   description: 'What is known of what a run did outside: nothing was done, it is known, or it is not known.',
   values: effectStates,
 })
-const CompletionKind = builder.enumType('CompletionKind', {
+export const CompletionKindRef = builder.enumType('CompletionKind', {
   description: 'How a run completed: with its answer, with a part of it, or with nothing to support it.',
   values: ['FULL', 'PARTIAL', 'UNSUPPORTED'] as const,
 })
@@ -111,7 +111,7 @@ builder.node(RunRef, {
       resolve: (run) => run.state as RunState,
     }),
     completion: t.field({
-      type: CompletionKind,
+      type: CompletionKindRef,
       nullable: true,
       description: 'How it completed, when it did. What an agent says of itself; never a proof.',
       resolve: (run) => run.completion as 'FULL' | null,

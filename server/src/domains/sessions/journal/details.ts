@@ -1,26 +1,23 @@
 import { builder } from '../../../graphql/builder.ts'
-import { decodeId } from '../../../platform/ids.ts'
 import type { SessionEventType } from '../../../platform/journal.ts'
 import { PrincipalRef } from '../../access/principals/graphql.ts'
+import { seenFrom } from '../../intents/graphql.ts'
 import { RouteDecisionRef } from '../../routing/graphql.ts'
 import { ApprovalRef } from '../../runs/approvals/graphql.ts'
-import { EffectStateRef, RuntimeRef, UsageRef } from '../../runs/graphql.ts'
+import {
+  CompletionKindRef,
+  EffectStateRef,
+  IntentRevisionRef,
+  RuntimeRef,
+  UsageRef,
+} from '../../runs/graphql.ts'
 import type { EffectState, RunState, Usage } from '../../runs/rules.ts'
 import { RunStateRef } from '../../runs/run-state.ts'
 import { MessageRef, SessionStateRef } from '../graphql.ts'
 import type { SessionState } from '../rules.ts'
 import type { EventRow } from './operations.ts'
-
-/** A payload's field, if it is a text. */
-const text = (event: EventRow, field: string): string | null => {
-  const value = (event.payload as Record<string, unknown> | null)?.[field]
-  return typeof value === 'string' ? value : null
-}
-/** The key that a public id in a payload names. */
-const key = (event: EventRow, field: string): string | null => {
-  const id = text(event, field)
-  return id ? (decodeId(id)?.id ?? null) : null
-}
+import { byKey, byRef, flag, key, text } from './payload.ts'
+import { taskDetailOf, taskDetails } from './task-details.ts'
 
 const actor = { nullable: true as const, description: 'Who did it.' }
 
@@ -49,14 +46,6 @@ const SessionStateDetail = builder.objectRef<EventRow>('SessionStateDetail').imp
   }),
 })
 
-const byKey = <T>(loader: { load(id: string): Promise<T | null> }, id: string | null) =>
-  id ? loader.load(id) : null
-const byRef = <T>(
-  loader: { load(ref: { projectId: string; id: string }): Promise<T | null> },
-  e: EventRow,
-  id: string | null,
-) => (id ? loader.load({ projectId: e.projectId, id }) : null)
-
 const MessageDetail = builder.objectRef<EventRow>('MessageDetail').implement({
   description: 'A message was added to the transcript.',
   fields: (t) => ({
@@ -77,6 +66,13 @@ const RouteDetail = builder.objectRef<EventRow>('RouteDetail').implement({
       nullable: true,
       description: 'The decision.',
       resolve: (e, _, { loaders }) => byRef(loaders.route, e, key(e, 'routeId')),
+    }),
+    task: t.field({
+      type: IntentRevisionRef,
+      nullable: true,
+      description:
+        'The task that the run was bound to by it; null where there is none, and where an event of its own tells it.',
+      resolve: (e, _, context) => seenFrom(e, key(e, 'active'), context),
     }),
   }),
 })
@@ -105,6 +101,12 @@ const RunStateDetail = builder.objectRef<EventRow>('RunStateDetail').implement({
       nullable: true,
       description: 'The same in words.',
       resolve: (e) => text(e, 'message'),
+    }),
+    completion: t.field({
+      type: CompletionKindRef,
+      nullable: true,
+      description: 'How it completed, where it did. What the agent says of itself; never a proof.',
+      resolve: (e) => text(e, 'completion') as 'FULL' | 'PARTIAL' | 'UNSUPPORTED' | null,
     }),
     effects: t.field({
       type: EffectStateRef,
@@ -172,10 +174,7 @@ const ToolDetail = builder.objectRef<EventRow>('ToolDetail').implement({
     ok: t.boolean({
       nullable: true,
       description: 'Whether it worked.',
-      resolve: (e) => {
-        const ok = (e.payload as { ok?: unknown }).ok
-        return typeof ok === 'boolean' ? ok : null
-      },
+      resolve: (e) => flag(e, 'ok'),
     }),
     summary: t.string({
       nullable: true,
@@ -218,6 +217,7 @@ const detailOf: Partial<Record<SessionEventType, string>> = {
   REASONING_DELTA: 'TextDetail',
   INFO: 'TextDetail',
   USAGE_RECORDED: 'UsageDetail',
+  ...taskDetailOf,
 }
 /** Whether events of this type have a typed detail. */
 export const hasDetail = (type: SessionEventType) => detailOf[type] !== undefined
@@ -234,6 +234,7 @@ export const SessionEventDetail = builder.unionType('SessionEventDetail', {
     ToolDetail,
     TextDetail,
     UsageDetail,
+    ...taskDetails,
   ],
   resolveType: (event) => detailOf[(event as EventRow).type] as never,
 })
