@@ -48,6 +48,11 @@ const keyless = [
   'ToolDetail',
   'TextDetail',
   'UsageDetail',
+  'IntentDetail',
+  'RequirementDetail',
+  'SegmentDetail',
+  'ActionDetail',
+  'HandoffDetail',
 ]
 
 export const cacheConfig: Partial<CacheExchangeOpts> = {

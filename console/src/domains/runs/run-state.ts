@@ -10,9 +10,22 @@ const marks = {
   FAILED: 'bad',
   CANCELLED: 'ended',
   TIMED_OUT: 'bad',
-} as const satisfies Record<RunState, MarkKind>
+  PARTIAL: 'said',
+  // Said done with nothing to support it is a thing to look at, not a thing that is done.
+  UNSUPPORTED: 'bad',
+} as const satisfies Record<ShownState, MarkKind>
 
-export function runMark(state: RunState): MarkKind {
+/** How a run stands; completed in part, or with nothing to support it, is said wherever a run is shown. */
+export type ShownState = RunState | 'PARTIAL' | 'UNSUPPORTED'
+
+type Completion = 'FULL' | 'PARTIAL' | 'UNSUPPORTED' | null
+
+export function shownState(run: { state: RunState; completion: Completion }): ShownState {
+  const { state, completion } = run
+  return state !== 'COMPLETED' || completion === null || completion === 'FULL' ? state : completion
+}
+
+export function runMark(state: ShownState): MarkKind {
   return marks[state]
 }
 
@@ -24,17 +37,17 @@ interface SessionLike {
   state: 'OPEN' | 'CLOSED'
   openApprovals: number
   activeRun: { state: RunState } | null
-  lastRun: { state: RunState } | null
+  lastRun: { state: RunState; completion: Completion } | null
 }
 
-export type SessionSummary = RunState | 'CLOSED' | 'IDLE'
+export type SessionSummary = ShownState | 'CLOSED' | 'IDLE'
 
 /** The one state a list shows for a session: what waits first, then what runs, then how the last run ended. */
 export function sessionSummary(session: SessionLike): SessionSummary {
   if (session.openApprovals > 0) return 'WAITING_APPROVAL'
   if (session.activeRun !== null) return session.activeRun.state
   if (session.state === 'CLOSED') return 'CLOSED'
-  return session.lastRun?.state ?? 'IDLE'
+  return session.lastRun ? shownState(session.lastRun) : 'IDLE'
 }
 
 export function summaryMark(summary: SessionSummary): MarkKind {

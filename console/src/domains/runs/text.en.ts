@@ -7,11 +7,16 @@ export const en = {
     FAILED: 'failed',
     CANCELLED: 'cancelled',
     TIMED_OUT: 'timed out',
+    PARTIAL: 'said done in part',
+    UNSUPPORTED: 'unsupported',
     CLOSED: 'closed',
     IDLE: 'no run yet',
   },
   stateHint: {
     COMPLETED: 'The agent reported that it is done. Nothing has verified it.',
+    PARTIAL: 'The agent reported that a part of it is done; goals are open. Nothing has verified it.',
+    UNSUPPORTED:
+      'The agent reported that it is done without one successful action of the work its protocol governs.',
   },
   run: 'run {{number}}',
   effects: {

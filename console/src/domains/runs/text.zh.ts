@@ -10,11 +10,15 @@ export const zh: SameKeys<typeof en> = {
     FAILED: '失败',
     CANCELLED: '已取消',
     TIMED_OUT: '超时',
+    PARTIAL: '自称部分完成',
+    UNSUPPORTED: '无依据',
     CLOSED: '已关闭',
     IDLE: '尚无运行',
   },
   stateHint: {
     COMPLETED: '智能体报告已完成，尚无任何验证。',
+    PARTIAL: '智能体称已完成一部分,仍有未达成的目标。尚无任何验证。',
+    UNSUPPORTED: '智能体称已完成,但其协议所管的工作没有一次成功的操作。',
   },
   run: '运行 {{number}}',
   effects: {

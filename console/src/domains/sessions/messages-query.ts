@@ -1,4 +1,5 @@
 import { graphql, type ResultOf } from '../../data/graphql.ts'
+import { behindHead } from './session-place.ts'
 import { RunFields } from './session-query.ts'
 import type { TranscriptMessage, TranscriptRun } from './transcript.ts'
 
@@ -56,6 +57,7 @@ export function runOf(
     failureMessage,
     effects,
     endReason,
+    behind: run.endedAt === null ? null : behindHead(run, null),
     runtimeName,
     at,
     asks,

@@ -39,11 +39,15 @@ export const SessionEventFields = graphql(
       __typename
       ... on SessionStateDetail { sessionState: state generation title actor { id name } }
       ... on MessageDetail { message { id text authority at author { id name } answers { id } } }
-      ... on RouteDetail { route { id target relation protocol source reasons confidence } }
+      ... on RouteDetail {
+        route { id target relation protocol source reasons warnings confidence classifierMilliseconds }
+        task { id number }
+      }
       ... on RunStateDetail {
         runState: state
         failureCode
         failureMessage
+        completion
         effects
         reason
         runtime { id name }
@@ -52,6 +56,21 @@ export const SessionEventFields = graphql(
       ... on ApprovalDetail { decision approval { ...ApprovalFields } }
       ... on SteerDetail { text actor { id name } }
       ... on ToolDetail { tool callId ok summary }
+      ... on IntentDetail {
+        revision { id number changeKind protocol text note }
+        relation
+        bindReason: reason
+        actor { id name }
+      }
+      ... on RequirementDetail {
+        requirementId
+        requirementState: state
+        action { id number tool }
+        actor { id name }
+      }
+      ... on SegmentDetail { protocol phase from cause }
+      ... on ActionDetail { actionId tool action decision code protocol phase ok }
+      ... on HandoffDetail { from to reason code openGoals openGoalCount claimedGoals actor { id name } }
       ... on TextDetail { text }
       ... on UsageDetail {
         usage { inputTokens outputTokens cachedTokens modelCalls toolCalls milliseconds }

@@ -6,6 +6,7 @@ import { graphql } from '../../data/graphql.ts'
 import { useCommand } from '../../data/outcome.ts'
 import { type PaletteCommand, useCommands } from '../../kit/commands.ts'
 import { CopyId } from '../../kit/copy-id.tsx'
+import { RevisionFlag } from '../../kit/revision-flag.tsx'
 import { StateMark } from '../../kit/state-marks.tsx'
 import { type Permission, permission } from '../runs/allowed.ts'
 import { isLive, sessionSummary, summaryMark } from '../runs/run-state.ts'
@@ -14,6 +15,7 @@ import { OpenSession } from './commands.ts'
 import { compactNumber, totalTokens } from './numbers.ts'
 import type { DialogName } from './session-dialogs.tsx'
 import type { SessionJournal } from './session-journal.ts'
+import { behindHead, placeOf, placeWords } from './session-place.ts'
 import type { SessionView } from './session-query.ts'
 import { sessionText } from './text.ts'
 
@@ -57,7 +59,7 @@ export function SessionHead({ session, journal, onDialog, onChanged }: SessionHe
         <div className="session-facts">
           <StateMark kind={summaryMark(summary)}>{run(`state.${summary}`)}</StateMark>
           {session.state === 'CLOSED' && summary !== 'CLOSED' && <span>{t('head.closed')}</span>}
-          {current && <span>{current.route.protocol}</span>}
+          <SessionPlace session={session} />
           <span className="num">
             {current && `${run('run', { number: current.number })} · `}
             <EventCount journal={journal} known={session.eventCount} />
@@ -80,6 +82,23 @@ export function SessionHead({ session, journal, onDialog, onChanged }: SessionHe
         </Button>
       )}
     </header>
+  )
+}
+
+/** What it is about and under which protocol; and that a run acts for another revision than the task is at. */
+function SessionPlace({ session }: { session: SessionView }) {
+  const t = sessionText.useText()
+  const place = placeWords(placeOf(session))
+  const behind = session.activeRun && behindHead(session.activeRun, session.intent)
+  return (
+    <>
+      {(session.intent || place) && (
+        <span className="session-place">
+          {session.intent && <RevisionFlag number={session.intent.number} />} {place}
+        </span>
+      )}
+      {behind && <span className="session-behind">{t('head.actsUnder', behind)}</span>}
+    </>
   )
 }
 

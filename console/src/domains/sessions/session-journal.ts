@@ -17,13 +17,8 @@ import {
 import type { SessionFollower } from './follow-session.ts'
 import { JournalError, PAGE, readAfter, readBefore } from './read-journal.ts'
 import type { SessionEvent } from './session-event.ts'
-import {
-  appendEvents,
-  buildTimeline,
-  emptyTimeline,
-  type TimelineMode,
-  type TimelineModel,
-} from './timeline-rows.ts'
+import type { TimelineMode, TimelineModel } from './timeline-draft.ts'
+import { appendEvents, buildTimeline, emptyTimeline } from './timeline-rows.ts'
 import { followJournal } from './watch-journal.ts'
 
 export interface JournalSnapshot {

@@ -2,6 +2,7 @@ import { ActionIcon, Button } from '@mantine/core'
 import { useState } from 'react'
 import { useQuery } from 'urql'
 import { CopyId } from '../../kit/copy-id.tsx'
+import { RevisionFlag } from '../../kit/revision-flag.tsx'
 import { StateMark } from '../../kit/state-marks.tsx'
 import { kitText } from '../../kit/text.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
@@ -11,6 +12,7 @@ import { sessionSummary, summaryMark } from '../runs/run-state.ts'
 import { runText } from '../runs/text.ts'
 import { compactNumber, totalTokens } from './numbers.ts'
 import { type DialogName, SessionDialogs } from './session-dialogs.tsx'
+import { placeOf, placeWords } from './session-place.ts'
 import { SessionPeek, type SessionRowView } from './sessions-query.ts'
 import { sessionText } from './text.ts'
 
@@ -45,6 +47,12 @@ export function SessionPeekPane({ session, onOpen, onClose, onChanged }: PeekPro
       </div>
       <StateMark kind={summaryMark(summary)}>{run(`state.${summary}`)}</StateMark>
       <dl className="facts">
+        {session.intent && (
+          <Fact label={t('aside.task')}>
+            <RevisionFlag number={session.intent.number} /> {session.intent.text}
+          </Fact>
+        )}
+        <Fact label={t('list.column.protocol')}>{placeWords(placeOf(session)) ?? '–'}</Fact>
         <Fact label={t('list.column.events')}>
           <span className="num">{session.eventCount}</span>
         </Fact>

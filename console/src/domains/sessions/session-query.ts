@@ -23,6 +23,9 @@ export const RunFields = graphql(`
     runtime { id name state lastSeenAt }
     message { id sequence }
     route { id protocol relation source }
+    binding { active { id number } }
+    headAtEnd { id number }
+    segment { id protocol phase state }
     allowedActions { action allowed reason }
   }
 `)
@@ -47,9 +50,9 @@ const SessionPageQuery = graphql(
       openApprovals
       liveRuns
       usage { inputTokens outputTokens cachedTokens modelCalls toolCalls milliseconds }
-      intent { id protocol text at }
-      activeRun { ...RunFields toolPlan { entries { name group server exposed status reasons } } }
-      lastRun { ...RunFields toolPlan { entries { name group server exposed status reasons } } }
+      intent { id number protocol text at }
+      activeRun { ...RunFields toolPlan { entries { name group source server exposed status reasons handoffTo } } }
+      lastRun { ...RunFields toolPlan { entries { name group source server exposed status reasons handoffTo } } }
       approvals(open: true) { ...ApprovalFields }
       allowedActions { action allowed reason }
     }

@@ -21,6 +21,7 @@ import { SessionPeekPane } from './session-peek.tsx'
 import { filterOf, isFiltered, unfiltered } from './sessions-filter.ts'
 import { SessionsFilters } from './sessions-filters.tsx'
 import './sessions-page.css'
+import { placeOf, placeWords } from './session-place.ts'
 import { throttled } from './session-query.ts'
 import { type SessionRowView, SessionsChanged, SessionsCounts, SessionsQuery } from './sessions-query.ts'
 import { sessionText } from './text.ts'
@@ -213,9 +214,9 @@ function useColumns(slug: string): DataColumn<SessionRowView>[] {
       {
         id: 'protocol',
         header: t('list.column.protocol'),
-        width: 130,
+        width: 190,
         wide: true,
-        cell: (row) => <span className="mute">{(row.activeRun ?? row.lastRun)?.route.protocol ?? '–'}</span>,
+        cell: (row) => <span className="mute">{placeWords(placeOf(row)) ?? '–'}</span>,
       },
       {
         id: 'model',

@@ -15,9 +15,9 @@ export const SessionRow = graphql(`
     openApprovals
     liveRuns
     usage { inputTokens outputTokens }
-    intent { id protocol text }
-    activeRun { id number state route { id protocol } allowedActions { action allowed reason } }
-    lastRun { id number state route { id protocol } }
+    intent { id number protocol text }
+    activeRun { id number state route { id protocol } segment { id protocol phase } allowedActions { action allowed reason } }
+    lastRun { id number state completion route { id protocol } }
     allowedActions { action allowed reason }
   }
 `)

@@ -10,9 +10,9 @@ import type { SessionSearch } from './search.ts'
 import type { JournalSnapshot, SessionJournal } from './session-journal.ts'
 import { sessionText } from './text.ts'
 import './timeline.css'
+import type { TimelineRow } from './timeline-draft.ts'
 import { TimelineHead } from './timeline-head.tsx'
 import { Row, type RowActions } from './timeline-row.tsx'
-import type { TimelineRow } from './timeline-rows.ts'
 
 /** How near an end the reader comes before the next page is asked for, in rows. */
 const NEAR = 30

@@ -1,13 +1,15 @@
-import { memo, type ReactNode } from 'react'
+import { memo } from 'react'
 import { shownTimeZone, usePreferences } from '../../kit/preferences.ts'
 import { StateMark } from '../../kit/state-marks.tsx'
-import { clockTime, exactDuration, utcTime } from '../../kit/time.ts'
+import { clockTime, utcTime } from '../../kit/time.ts'
 import { ApprovalActions } from '../runs/approval-actions.tsx'
 import { ApprovalState, IfIgnored } from '../runs/approval-words.tsx'
-import { runMark } from '../runs/run-state.ts'
+import { runMark, shownState } from '../runs/run-state.ts'
 import { runText } from '../runs/text.ts'
 import { sessionText } from './text.ts'
-import type { TimelineRow } from './timeline-rows.ts'
+import type { TimelineRow } from './timeline-draft.ts'
+import { BandLabel, bandOf, Flag } from './timeline-marks.tsx'
+import { IntentWords, NoteWords, type Of, Quiet, ToolWords, useTook } from './timeline-words.tsx'
 
 export type RowActions = {
   open: (sequence: number) => void
@@ -25,20 +27,22 @@ type RowProps = {
 /** One row of the timeline; its height is fixed by its kind, only an open gate measures itself. */
 export const Row = memo(function Row({ row, selected, answersByKey, actions }: RowProps) {
   const t = sessionText.useText()
-  const parity = row.runNumber === null ? undefined : row.runNumber % 2 === 0 ? 'b' : 'a'
   return (
     <div
       className="tl-row"
       data-kind={row.kind}
-      data-band={parity}
+      data-band={bandOf(row)}
       data-band-start={row.inBand === 0 || undefined}
       data-selected={selected || undefined}
       data-bad={isBad(row) || undefined}
     >
       <Clock at={row.at} />
       <span className="tl-band">
-        {row.runId !== null && row.inBand === 0 && row.runNumber !== null && (
+        <Flag row={row} />
+        {row.runId !== null && row.inBand === 0 && row.runNumber !== null ? (
           <RunLabel runId={row.runId} number={row.runNumber} actions={actions} />
+        ) : (
+          <BandLabel row={row} />
         )}
       </span>
       <span className="tl-what">
@@ -58,7 +62,7 @@ export const Row = memo(function Row({ row, selected, answersByKey, actions }: R
 })
 
 function isBad(row: TimelineRow): boolean {
-  if (row.kind === 'tool') return row.ok === false
+  if (row.kind === 'tool') return row.ok === false || row.asked?.decision === 'DENIED'
   return row.event.type === 'RUN_WRITE_REJECTED' || row.event.type === 'HANDOFF_REJECTED'
 }
 
@@ -95,6 +99,8 @@ function Words({ row, answersByKey }: { row: TimelineRow; answersByKey: boolean 
       return <TurnWords row={row} />
     case 'tool':
       return <ToolWords row={row} />
+    case 'intent':
+      return <IntentWords row={row} />
     case 'gate':
       return <Gate row={row} answersByKey={answersByKey} />
     case 'text':
@@ -108,25 +114,6 @@ function Words({ row, answersByKey }: { row: TimelineRow; answersByKey: boolean 
     default:
       return row satisfies never
   }
-}
-
-type Of<Kind> = { row: Extract<TimelineRow, { kind: Kind }> }
-
-/** Parts of a row's quiet explanation, set apart by a middle dot. */
-function Quiet({ parts }: { parts: readonly (ReactNode | null | undefined | false)[] }) {
-  const shown = parts.filter(Boolean)
-  if (shown.length === 0) return null
-  return (
-    <span className="mute tl-quiet">
-      {shown.map((part, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one sentence never change places
-        <span key={index}>
-          {index > 0 && ' · '}
-          {part}
-        </span>
-      ))}
-    </span>
-  )
 }
 
 function TurnWords({ row }: Of<'turn'>) {
@@ -147,42 +134,6 @@ function TurnWords({ row }: Of<'turn'>) {
       />
     </>
   )
-}
-
-function ToolWords({ row }: Of<'tool'>) {
-  const t = sessionText.useText()
-  const took = useTook(row.took)
-  const isResult = row.event.type !== 'TOOL_CALL' || row.ok !== null
-  const name = row.tool || String(sessionText.find(`event.${row.event.type}`))
-  if (row.ok === false)
-    return (
-      <>
-        <s className="tl-refused mono">{name}</s>{' '}
-        <span className="tl-bad">
-          {t('row.toolFailed')}
-          {row.summary && `: ${row.summary}`}
-        </span>
-      </>
-    )
-  return (
-    <>
-      <span className="mono">{name}</span>{' '}
-      <Quiet
-        parts={[
-          isResult
-            ? `→ ${[row.summary, took].filter(Boolean).join(', ')}`
-            : (row.summary ?? t('row.noResult')),
-        ]}
-      />
-    </>
-  )
-}
-
-function useTook(took: number | null): string | null {
-  const { language } = usePreferences()
-  if (took === null) return null
-  if (took < 1_000) return `${took} ms`
-  return took < 60_000 ? `${(took / 1_000).toFixed(1)} s` : exactDuration(took, language)
 }
 
 function TextWords({ row }: Of<'text'>) {
@@ -223,13 +174,14 @@ function RunWords({ row }: Of<'run'>) {
   const detail = row.event.detail
   if (detail?.__typename !== 'RunStateDetail') return null
   const ended = row.took !== null || detail.effects !== null
+  const state = shownState({ state: row.state, completion: detail.completion })
   return (
     <>
-      <StateMark kind={runMark(row.state)}>
+      <StateMark kind={runMark(state)}>
         {row.runNumber !== null && `${run('run', { number: row.runNumber })} `}
         {row.event.type === 'RUN_WRITE_REJECTED'
           ? sessionText.find('event.RUN_WRITE_REJECTED')
-          : run(`state.${row.state}`)}
+          : run(`state.${state}`)}
       </StateMark>{' '}
       <Quiet
         parts={[
@@ -242,32 +194,6 @@ function RunWords({ row }: Of<'run'>) {
           took,
         ]}
       />
-    </>
-  )
-}
-
-function NoteWords({ row }: Of<'note'>) {
-  const t = sessionText.useText()
-  const { detail, type } = row.event
-  const name = sessionText.find(`event.${type}`) ?? type
-  const parts: (string | null | undefined | false)[] = []
-  if (detail?.__typename === 'SessionStateDetail')
-    parts.push(
-      type === 'SESSION_RENAMED' && detail.title !== null && t('row.renamed', { title: detail.title }),
-      detail.actor && t('row.by', { name: detail.actor.name }),
-    )
-  if (detail?.__typename === 'TextDetail') parts.push(detail.text)
-  if (detail?.__typename === 'RouteDetail' && detail.route)
-    parts.push(t(`row.relation.${detail.route.relation}`), detail.route.protocol, ...detail.route.reasons)
-  if (detail?.__typename === 'ApprovalDetail') parts.push(detail.approval?.title, detail.decision)
-  if (detail?.__typename === 'UsageDetail') {
-    const { inputTokens, outputTokens } = detail.usage
-    if (inputTokens !== null || outputTokens !== null)
-      parts.push(t('row.tokens', { input: inputTokens ?? '–', output: outputTokens ?? '–' }))
-  }
-  return (
-    <>
-      {name} <Quiet parts={parts} />
     </>
   )
 }

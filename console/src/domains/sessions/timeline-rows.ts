@@ -1,4 +1,14 @@
 import type { ApprovalView, RunState, SessionEvent } from './session-event.ts'
+import {
+  type DetailOf,
+  type Draft,
+  patch,
+  push,
+  type TimelineMode,
+  type TimelineModel,
+  textKey,
+} from './timeline-draft.ts'
+import { placeAction, placeHandoff, placeIntent, placeSegment, toolOf } from './timeline-task.ts'
 
 /**
  * From journal events to the rows of the timeline. Pure; events are canonical and rows derived:
@@ -10,61 +20,13 @@ import type { ApprovalView, RunState, SessionEvent } from './session-event.ts'
  *    of a run. Steps that these already tell (offered, started, waiting, resumed, usage, the segment and
  *    the checkpoint that come with a run) have no row.
  */
-export type TimelineMode = 'compact' | 'full'
-
-interface RowBase {
-  /** Stable while events are added at either end. */
-  key: string
-  sequence: number
-  lastSequence: number
-  at: string
-  runId: string | null
-  runNumber: number | null
-  /** Position of the row within its stretch of one run's rows; 0 starts a band. */
-  inBand: number
-  event: SessionEvent
-}
-
-export type RouteView = Extract<SessionEvent['detail'], { __typename: 'RouteDetail' }>['route']
-
-export type TimelineRow =
-  | (RowBase & { kind: 'turn'; text: string; author: string; route: RouteView })
-  | (RowBase & {
-      kind: 'tool'
-      tool: string
-      summary: string | null
-      ok: boolean | null
-      took: number | null
-    })
-  | (RowBase & { kind: 'gate'; approval: ApprovalView })
-  | (RowBase & { kind: 'text'; role: 'answer' | 'reasoning'; text: string; length: number; final: boolean })
-  | (RowBase & { kind: 'steer'; text: string; author: string | null })
-  | (RowBase & { kind: 'run'; state: RunState; took: number | null })
-  | (RowBase & { kind: 'note' })
-
-export interface TimelineModel {
-  mode: TimelineMode
-  rows: readonly TimelineRow[]
-  /** Row indexes that later events still change, by what identifies them. */
-  open: {
-    turns: ReadonlyMap<string, number>
-    texts: ReadonlyMap<string, number>
-    tools: ReadonlyMap<string, number>
-    gates: ReadonlyMap<string, number>
-    /** When each run started, for how long it took. */
-    starts: ReadonlyMap<string, number>
-  }
-}
-
 /** A row shows a part of a long text; the rest is in the transcript and in the event panel. */
 export const PREVIEW_CHARACTERS = 240
 
 export function emptyTimeline(mode: TimelineMode): TimelineModel {
-  return {
-    mode,
-    rows: [],
-    open: { turns: new Map(), texts: new Map(), tools: new Map(), gates: new Map(), starts: new Map() },
-  }
+  const none = new Map<string, number>()
+  const open = { turns: none, texts: none, tools: none, acts: none, gates: none, starts: none }
+  return { mode, rows: [], open, segments: new Map() }
 }
 
 export function buildTimeline(mode: TimelineMode, events: readonly SessionEvent[]): TimelineModel {
@@ -73,28 +35,21 @@ export function buildTimeline(mode: TimelineMode, events: readonly SessionEvent[
 
 export function appendEvents(model: TimelineModel, events: readonly SessionEvent[]): TimelineModel {
   if (events.length === 0) return model
+  const { turns, texts, tools, acts, gates, starts } = model.open
   const draft: Draft = {
     mode: model.mode,
     rows: [...model.rows],
-    turns: new Map(model.open.turns),
-    texts: new Map(model.open.texts),
-    tools: new Map(model.open.tools),
-    gates: new Map(model.open.gates),
-    starts: new Map(model.open.starts),
+    turns: new Map(turns),
+    texts: new Map(texts),
+    tools: new Map(tools),
+    acts: new Map(acts),
+    gates: new Map(gates),
+    starts: new Map(starts),
+    segments: new Map(model.segments),
   }
   for (const event of events) place(draft, event)
-  const { rows, turns, texts, tools, gates, starts } = draft
-  return { mode: model.mode, rows, open: { turns, texts, tools, gates, starts } }
-}
-
-interface Draft {
-  mode: TimelineMode
-  rows: TimelineRow[]
-  turns: Map<string, number>
-  texts: Map<string, number>
-  tools: Map<string, number>
-  gates: Map<string, number>
-  starts: Map<string, number>
+  const { mode, rows, segments, ...open } = draft
+  return { mode, rows, open, segments }
 }
 
 function place(draft: Draft, event: SessionEvent): void {
@@ -105,7 +60,7 @@ function place(draft: Draft, event: SessionEvent): void {
       placeMessage(draft, event, detail.message)
       break
     case 'RouteDetail':
-      placeRoute(draft, event, detail.route)
+      placeRoute(draft, event, detail)
       break
     case 'ToolDetail':
       placeTool(draft, event, detail)
@@ -122,6 +77,18 @@ function place(draft: Draft, event: SessionEvent): void {
     case 'RunStateDetail':
       placeRun(draft, event, detail.runState)
       break
+    case 'IntentDetail':
+      placeIntent(draft, event, detail)
+      break
+    case 'SegmentDetail':
+      placeSegment(draft, event, detail)
+      break
+    case 'ActionDetail':
+      placeAction(draft, event, detail)
+      break
+    case 'HandoffDetail':
+      placeHandoff(draft, event)
+      break
     case 'UsageDetail':
       if (draft.mode === 'full') push(draft, event, { kind: 'note' })
       break
@@ -130,15 +97,12 @@ function place(draft: Draft, event: SessionEvent): void {
   }
 }
 
-/** The segment that a turn opens and the run's end closes, and the checkpoint that a completed run leaves. */
+/** The checkpoint that a completed run leaves. */
 function isToldByItsRun({ type, payload }: SessionEvent): boolean {
-  const { openedBy, closedBy, runId } = payload as Record<string, unknown>
-  if (type === 'SEGMENT_STARTED') return openedBy === 'ROUTE'
-  if (type === 'SEGMENT_ENDED') return closedBy === 'END'
-  return type === 'CHECKPOINT_CREATED' && typeof runId === 'string'
+  return type === 'CHECKPOINT_CREATED' && typeof (payload as { runId?: unknown }).runId === 'string'
 }
 
-type MessageView = Extract<SessionEvent['detail'], { __typename: 'MessageDetail' }>['message']
+type MessageView = DetailOf<'MessageDetail'>['message']
 
 function placeMessage(draft: Draft, event: SessionEvent, message: MessageView): void {
   if (message === null) {
@@ -151,6 +115,7 @@ function placeMessage(draft: Draft, event: SessionEvent, message: MessageView): 
       text: preview(message.text),
       author: message.author.name,
       route: null,
+      task: null,
     } as const
     push(draft, event, turn)
     if (event.runId !== null) draft.turns.set(event.runId, draft.rows.length - 1)
@@ -173,11 +138,13 @@ function placeMessage(draft: Draft, event: SessionEvent, message: MessageView): 
   draft.texts.delete(textKey(event, 'answer'))
 }
 
-function placeRoute(draft: Draft, event: SessionEvent, route: RouteView): void {
+/** The decision that a turn was made by stands beside the turn; one that came later is a thing of its own. */
+function placeRoute(draft: Draft, event: SessionEvent, { route, task }: DetailOf<'RouteDetail'>): void {
   const turn = event.runId === null ? undefined : draft.turns.get(event.runId)
   const row = turn === undefined ? undefined : draft.rows[turn]
-  if (turn !== undefined && row?.kind === 'turn') draft.rows[turn] = { ...row, route }
-  if (draft.mode === 'full' || row === undefined) push(draft, event, { kind: 'note' })
+  const decidesTurn = turn !== undefined && row?.kind === 'turn' && row.route === null
+  if (decidesTurn) draft.rows[turn] = { ...row, route, task }
+  if (draft.mode === 'full' || !decidesTurn) push(draft, event, { kind: 'note' })
 }
 
 /** What the runtime measured; else, how far apart the two events are. */
@@ -187,22 +154,28 @@ function tookOf(payload: unknown, calledAt: string | undefined, at: string): num
   return calledAt === undefined ? null : Date.parse(at) - Date.parse(calledAt)
 }
 
-type ToolView = Extract<SessionEvent['detail'], { __typename: 'ToolDetail' }>
+type ToolView = DetailOf<'ToolDetail'>
 
 function placeTool(draft: Draft, event: SessionEvent, detail: ToolView): void {
   const key = detail.callId === null ? null : `${event.runId}/${detail.callId}`
-  const called = key === null ? undefined : draft.tools.get(key)
-  const before = called === undefined ? undefined : draft.rows[called]
   const isResult = event.type !== 'TOOL_CALL'
+  // A call that the guard allowed just before is one thing with its action.
+  const asked = isResult ? undefined : draft.acts.get(`${event.runId}/${detail.tool}`)
+  const called = (key === null ? undefined : draft.tools.get(key)) ?? asked
+  const before = called === undefined ? undefined : draft.rows[called]
   const took = isResult ? tookOf(event.payload, before?.at, event.at) : null
   if (isResult && key !== null) draft.tools.delete(key)
-  if (draft.mode === 'compact' && isResult && called !== undefined && before?.kind === 'tool') {
+  if (draft.mode === 'compact' && called !== undefined && before?.kind === 'tool') {
     const summary = detail.summary ?? before.summary
-    patch(draft, called, event, { kind: 'tool', tool: before.tool, summary, ok: detail.ok, took })
+    const ok = isResult ? detail.ok : before.ok
+    patch(draft, called, event, { ...toolOf(before), summary, ok, took })
+    draft.acts.delete(`${event.runId}/${before.tool}`)
+    if (!isResult && key !== null) draft.tools.set(key, called)
     return
   }
   const ok = isResult ? detail.ok : null
-  push(draft, event, { kind: 'tool', tool: detail.tool ?? '', summary: detail.summary, ok, took })
+  const content = { tool: detail.tool ?? '', summary: detail.summary, ok, took, asked: null, entered: null }
+  push(draft, event, { kind: 'tool', ...content })
   if (!isResult && key !== null) draft.tools.set(key, draft.rows.length - 1)
 }
 
@@ -262,49 +235,6 @@ function placeRun(draft: Draft, event: SessionEvent, state: RunState): void {
   const start = event.runId === null ? undefined : draft.starts.get(event.runId)
   const took = ended && start !== undefined ? Date.parse(event.at) - start : null
   push(draft, event, { kind: 'run', state, took })
-}
-
-type Content<Row = TimelineRow> = Row extends TimelineRow ? Omit<Row, keyof RowBase> : never
-
-function push(draft: Draft, event: SessionEvent, content: Content): void {
-  const previous = draft.rows.at(-1)
-  const continues = previous !== undefined && event.runId !== null && previous.runId === event.runId
-  // Another row of the same run ends the stretch of text that was being streamed.
-  if (event.runId !== null)
-    for (const role of ['answer', 'reasoning'] as const) draft.texts.delete(textKey(event, role))
-  draft.rows.push({
-    key: `e${event.sequence}`,
-    sequence: event.sequence,
-    lastSequence: event.sequence,
-    at: event.at,
-    runId: event.runId,
-    runNumber: event.run?.number ?? null,
-    inBand: continues ? previous.inBand + 1 : 0,
-    event,
-    ...content,
-  })
-}
-
-function patch(draft: Draft, index: number, event: SessionEvent, content: Content): void {
-  const row = draft.rows[index]
-  if (row === undefined) return
-  const { key, sequence, at, runId, runNumber, inBand } = row
-  const lastSequence = Math.max(row.lastSequence, event.sequence)
-  draft.rows[index] = {
-    key,
-    sequence,
-    lastSequence,
-    at,
-    runId,
-    runNumber,
-    inBand,
-    event: row.event,
-    ...content,
-  }
-}
-
-function textKey(event: SessionEvent, role: 'answer' | 'reasoning'): string {
-  return `${event.runId}/${role}`
 }
 
 function preview(text: string): string {

@@ -6,7 +6,7 @@ import { StateMark } from '../../kit/state-marks.tsx'
 import { kitText } from '../../kit/text.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { useViewer } from '../../shell/viewer.ts'
-import { isLive, runMark } from '../runs/run-state.ts'
+import { isLive, runMark, shownState } from '../runs/run-state.ts'
 import { runText } from '../runs/text.ts'
 import { Composer } from './composer.tsx'
 import type { SessionJournal } from './session-journal.ts'
@@ -118,14 +118,15 @@ function RunEntry({ entry }: { entry: Extract<TranscriptEntry, { kind: 'run' }> 
     runtimeName === null
       ? t('transcript.agentNoName', { number })
       : t('transcript.agent', { name: runtimeName, number })
-  const hint = state === 'COMPLETED' ? run('stateHint.COMPLETED') : undefined
+  const shown = shownState(entry.run)
+  const hint = state === 'COMPLETED' ? String(runText.find(`stateHint.${shown}`)) : undefined
   return (
     <article className="said" data-agent>
       <EntryHead
         who={who}
         right={
-          <StateMark kind={runMark(state)} title={hint}>
-            {run(`state.${state}`)}
+          <StateMark kind={runMark(shown)} title={hint}>
+            {run(`state.${shown}`)}
           </StateMark>
         }
       />
@@ -139,6 +140,7 @@ function RunEntry({ entry }: { entry: Extract<TranscriptEntry, { kind: 'run' }> 
           {t('transcript.asks', { title: ask.title })}
         </p>
       ))}
+      {entry.run.behind && <p className="said-behind">{t('transcript.actedUnder', entry.run.behind)}</p>}
       <Ending run={entry.run} spoke={entry.answer !== null || entry.stream !== null} />
     </article>
   )

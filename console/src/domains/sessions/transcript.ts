@@ -15,7 +15,13 @@ export interface TranscriptMessage {
 export type TranscriptRun = Pick<
   RunView,
   'id' | 'number' | 'state' | 'failureCode' | 'failureMessage' | 'effects' | 'endReason' | 'completion'
-> & { runtimeName: string | null; at: string; asks: readonly { id: string; title: string }[] }
+> & {
+  runtimeName: string | null
+  /** Where the run acted under another revision than the task was at. */
+  behind: { acted: number; head: number } | null
+  at: string
+  asks: readonly { id: string; title: string }[]
+}
 
 export interface Transcript {
   /** Rising by sequence; everything from the first on is there. */
@@ -112,7 +118,8 @@ function runAfter(
     id,
     number,
     state: detail.runState,
-    completion: before?.completion ?? null,
+    behind: before?.behind ?? null,
+    completion: detail.completion ?? before?.completion ?? null,
     failureCode: detail.failureCode ?? before?.failureCode ?? null,
     failureMessage: detail.failureMessage ?? before?.failureMessage ?? null,
     effects: detail.effects ?? before?.effects ?? 'NONE',
@@ -135,6 +142,7 @@ function asking(
     id,
     number,
     state: approval.run.state,
+    behind: null,
     completion: null,
     failureCode: null,
     failureMessage: null,

@@ -6,7 +6,7 @@ export const BranchFields = graphql(`
     id title state createdAt runCount openApprovals
     intent { id number protocol }
     activeRun { id state }
-    lastRun { id state }
+    lastRun { id state completion }
     parent { id }
     forkedFrom {
       checkpoint { id number sequence }
