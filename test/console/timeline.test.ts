@@ -16,12 +16,12 @@ import {
   withArrived,
 } from '../../console/src/domains/sessions/event-window.ts'
 import type { ApprovalView, SessionEvent } from '../../console/src/domains/sessions/session-event.ts'
+import type { TimelineMode } from '../../console/src/domains/sessions/timeline-draft.ts'
 import {
   appendEvents,
   buildTimeline,
   emptyTimeline,
   PREVIEW_CHARACTERS,
-  type TimelineMode,
 } from '../../console/src/domains/sessions/timeline-rows.ts'
 
 type Detail = SessionEvent['detail']
@@ -64,6 +64,7 @@ const run = (runState: 'RUNNING' | 'COMPLETED' | 'OFFERED'): Detail => ({
   runState,
   failureCode: null,
   failureMessage: null,
+  completion: null,
   effects: null,
   reason: null,
   runtime: null,
@@ -89,6 +90,78 @@ const approval = (state: ApprovalView['state']): Detail => ({
     run: { id: 'run1', number: 1, state: 'WAITING_APPROVAL' },
     allowedActions: [],
   },
+})
+
+const segment = (
+  phase: string,
+  from: string | null,
+  cause: string,
+  protocol = 'data-analysis@1',
+): Detail => ({
+  __typename: 'SegmentDetail',
+  protocol,
+  phase,
+  leftPhase: from,
+  cause,
+})
+const action = (
+  actionId: string,
+  decision: 'ALLOWED' | 'DENIED' | 'NEEDS_APPROVAL' | null,
+  ok: boolean | null,
+  code: string | null = null,
+): Detail => ({
+  __typename: 'ActionDetail',
+  actionId,
+  actTool: 'run_sql',
+  act: 'query_execute',
+  verdict: decision,
+  code,
+  underProtocol: 'data-analysis@1',
+  inPhase: 'sources',
+  ok,
+})
+const routed = (number: number | null): Detail => ({
+  __typename: 'RouteDetail',
+  route: {
+    id: 'route1',
+    target: 'AGENT',
+    relation: 'REPLACE',
+    protocol: 'data-analysis@1',
+    source: 'RULE',
+    reasons: [],
+    warnings: [],
+    confidence: null,
+    classifierMilliseconds: null,
+  },
+  task: number === null ? null : { id: `revision${number}`, number },
+})
+const revised = (number: number | null): Detail => ({
+  __typename: 'IntentDetail',
+  revision:
+    number === null
+      ? null
+      : {
+          id: `revision${number}`,
+          number,
+          changeKind: 'CORRECTION',
+          protocol: 'data-analysis@1',
+          text: 'compare',
+          note: null,
+        },
+  relation: null,
+  bindReason: null,
+  actor: owner,
+})
+const handoff = (code: string | null): Detail => ({
+  __typename: 'HandoffDetail',
+  from: 'data-analysis@1',
+  to: 'general@1',
+  reason: 'no data is needed',
+  code,
+  openGoals: [],
+  openGoalCount: 0,
+  claimedGoals: [],
+  actor: null,
 })
 
 const story = [
@@ -128,16 +201,80 @@ describe('the rows of a timeline', () => {
 
   test('compact: the segment and the checkpoint that come with a run have no row, others have', () => {
     const events = [
-      { ...event(1, 'SEGMENT_STARTED'), payload: { openedBy: 'ROUTE' } },
-      { ...event(2, 'SEGMENT_ENDED'), payload: { closedBy: 'HANDOFF' } },
-      { ...event(3, 'SEGMENT_STARTED'), payload: { openedBy: 'HANDOFF' } },
-      { ...event(4, 'SEGMENT_ENDED'), payload: { closedBy: 'END' } },
-      { ...event(5, 'CHECKPOINT_CREATED', null, null), payload: { runId: 'run1' } },
-      { ...event(6, 'CHECKPOINT_CREATED', null, null), payload: { runId: null } },
+      event(1, 'SEGMENT_STARTED', segment('sources', null, 'ROUTE')),
+      event(2, 'SEGMENT_ENDED', segment('sources', null, 'END')),
+      { ...event(3, 'CHECKPOINT_CREATED', null, null), payload: { runId: 'run1' } },
+      { ...event(4, 'CHECKPOINT_CREATED', null, null), payload: { runId: null } },
     ]
     const sequences = (mode: TimelineMode) => buildTimeline(mode, events).rows.map((row) => row.sequence)
-    expect(sequences('compact')).toEqual([2, 3, 6])
-    expect(sequences('full')).toEqual([1, 2, 3, 4, 5, 6])
+    expect(sequences('compact')).toEqual([4])
+    expect(sequences('full')).toEqual([1, 2, 3, 4])
+  })
+
+  const governed = [
+    event(1, 'MESSAGE', said('compare', 'OWNER')),
+    event(2, 'ROUTE_DECIDED', routed(1)),
+    event(3, 'INTENT_REVISED', revised(1), null),
+    event(4, 'INTENT_REBOUND', revised(1)),
+    event(5, 'SEGMENT_STARTED', segment('sources', null, 'ROUTE')),
+    event(6, 'ACTION_REQUESTED', action('a1', 'ALLOWED', null)),
+    event(7, 'TOOL_CALL', tool(null, null)),
+    event(8, 'TOOL_RESULT', tool(true, '4 rows')),
+    event(9, 'ACTION_COMPLETED', action('a1', null, true)),
+    event(10, 'SEGMENT_PHASE_CHANGED', segment('plan', 'sources', 'ACTION')),
+    event(11, 'ACTION_REQUESTED', action('a2', 'DENIED', null, 'ACTION_NOT_ALLOWED_IN_PHASE')),
+    event(12, 'INTENT_REVISED', revised(2), null),
+    event(13, 'HANDOFF_PROPOSED', handoff(null)),
+    event(14, 'SEGMENT_ENDED', segment('plan', null, 'HANDOFF')),
+    event(15, 'SEGMENT_STARTED', segment('work', null, 'HANDOFF', 'general@1')),
+    event(16, 'ANSWER_DELTA', text('done')),
+    event(17, 'RUN_COMPLETED', run('COMPLETED')),
+  ]
+
+  test('compact: a turn carries its revision, an action is one row with its call, its result and the phase it led to', () => {
+    const rows = buildTimeline('compact', governed).rows
+    expect(rows.map((row) => `${row.kind} ${row.sequence}–${row.lastSequence}`)).toEqual([
+      'turn 1–1',
+      'tool 6–10',
+      'tool 11–11',
+      'intent 12–12',
+      'note 15–15',
+      'text 16–16',
+      'run 17–17',
+    ])
+    expect(rows[0]).toMatchObject({ task: { number: 1 }, route: { source: 'RULE' } })
+    expect(rows[1]).toMatchObject({ ok: true, summary: '4 rows', took: 2_000, entered: 'plan' })
+    expect(rows[2]).toMatchObject({ asked: { decision: 'DENIED', code: 'ACTION_NOT_ALLOWED_IN_PHASE' } })
+    expect(rows[3]).toMatchObject({ revision: { number: 2 } })
+  })
+
+  test('each row stands under the protocol and phase that its run was in then', () => {
+    const rows = buildTimeline('compact', governed).rows
+    const places = rows.map((row) => row.segment && `${row.segment.protocol} ${row.segment.phase}`)
+    expect(places).toEqual([
+      'data-analysis@1 sources',
+      'data-analysis@1 sources',
+      'data-analysis@1 plan',
+      null,
+      'general@1 work',
+      'general@1 work',
+      'general@1 work',
+    ])
+    expect(rows.map((row) => row.inBand)).toEqual([0, 1, 2, 0, 0, 1, 2])
+    expect(rows.map((row) => row.newPhase)).toEqual([false, false, true, false, false, false, false])
+  })
+
+  test('a journal opened in the middle says of the rows before a change of phase where they were', () => {
+    const rows = buildTimeline('compact', governed.slice(6)).rows
+    expect(rows.map((row) => row.segment?.phase ?? null)).toEqual([
+      'sources',
+      'sources',
+      'plan',
+      null,
+      'work',
+      'work',
+      'work',
+    ])
   })
 
   test('full: each event has its row', () => {
@@ -176,6 +313,16 @@ describe('the rows of a timeline', () => {
       (n, r) => event(n, 'RUN_COMPLETED', run('COMPLETED'), r),
       (n, r) => event(n, 'APPROVAL_REQUESTED', approval('OPEN'), r),
       (n, r) => event(n, 'APPROVAL_ANSWERED', approval('ANSWERED'), r),
+      (n, r) => event(n, 'ROUTE_DECIDED', routed(1), r),
+      (n) => event(n, 'INTENT_REVISED', revised(1), null),
+      (n, r) => event(n, 'INTENT_REBOUND', revised(2), r),
+      (n, r) => event(n, 'SEGMENT_STARTED', segment('sources', null, 'ROUTE'), r),
+      (n, r) => event(n, 'SEGMENT_PHASE_CHANGED', segment('plan', 'sources', 'ACTION'), r),
+      (n, r) => event(n, 'SEGMENT_ENDED', segment('plan', null, 'END'), r),
+      (n, r) => event(n, 'ACTION_REQUESTED', action('a1', 'ALLOWED', null), r),
+      (n, r) => event(n, 'ACTION_COMPLETED', action('a1', null, true), r),
+      (n, r) => event(n, 'ACTION_REQUESTED', action('a2', 'DENIED', null, 'STOP'), r),
+      (n, r) => event(n, 'HANDOFF_ACCEPTED', handoff(null), r),
     ]
     const journal = fc
       .array(fc.tuple(fc.constantFrom(...makers), fc.constantFrom('run1', 'run2')), { maxLength: 60 })

@@ -8,6 +8,7 @@ import { kitText } from '../../kit/text.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { Fact } from '../runs/facts.tsx'
 import { runText } from '../runs/text.ts'
+import { useDetailLines } from './event-detail.tsx'
 import { JournalError, readEvent } from './read-journal.ts'
 import type { SessionEvent } from './session-event.ts'
 import type { SessionJournal } from './session-journal.ts'
@@ -126,27 +127,11 @@ function EventFacts({ event, onOnlyRun }: EventFactsProps) {
   )
 }
 
-/** The typed part of an event, where it says more than its payload does. */
 function Detail({ event }: { event: SessionEvent }) {
-  const t = sessionText.useText()
-  const run = runText.useText()
-  const { detail } = event
-  const rows: [string, string | null | undefined][] = []
-  if (detail?.__typename === 'RunStateDetail')
-    rows.push(
-      [t('list.column.state'), run(`state.${detail.runState}`)],
-      [t('aside.runtime'), detail.runtime?.name],
-      [t('panel.cause'), detail.reason],
-    )
-  if (detail?.__typename === 'ApprovalDetail' && detail.approval)
-    rows.push([t('panel.detail'), detail.approval.title])
-  if (detail?.__typename === 'MessageDetail' && detail.message)
-    rows.push([t('panel.detail'), `${detail.message.author.name}: ${detail.message.text}`])
-  if (detail?.__typename === 'ToolDetail') rows.push([t('panel.detail'), detail.summary ?? detail.tool])
-  return rows.map(([label, value]) =>
+  return useDetailLines(event).map(([label, value]) =>
     value ? (
       <Fact key={label} label={label}>
-        {value}
+        <span className="event-detail">{value}</span>
       </Fact>
     ) : null,
   )

@@ -10,6 +10,7 @@ import { groupedNumber } from './numbers.ts'
 import type { SessionView } from './session-query.ts'
 import { SessionSettings } from './session-settings.tsx'
 import { sessionText } from './text.ts'
+import { isUsable, ToolPlanList } from './tool-plan.tsx'
 
 type AsideProps = { session: SessionView; onChanged: () => void }
 
@@ -64,28 +65,15 @@ function Approvals({ session }: { session: SessionView }) {
 
 function Tools({ session }: { session: SessionView }) {
   const t = sessionText.useText()
-  const entries = (session.activeRun ?? session.lastRun)?.toolPlan.entries
+  const run = session.activeRun ?? session.lastRun
+  const entries = run?.toolPlan.entries
   if (entries === undefined) return null
-  const available = entries.filter((entry) => entry.exposed && entry.status === 'AVAILABLE')
+  const available = entries.filter(isUsable).length
   const total = entries.length
   return (
-    <Part title={t('aside.tools')} right={t('aside.toolCount', { available: available.length, total })}>
+    <Part title={t('aside.tools')} right={t('aside.toolCount', { available, total })}>
       {total === 0 && <p className="mute">{t('aside.noTools')}</p>}
-      <ul className="aside-tools">
-        {entries.map((entry) => {
-          const usable = entry.exposed && entry.status === 'AVAILABLE'
-          return (
-            <li key={`${entry.server}/${entry.name}`} data-off={!usable || undefined}>
-              <span className="mono truncate" title={entry.group}>
-                {entry.name}
-              </span>
-              <span className="mute truncate" title={entry.reasons.join(' · ')}>
-                {usable ? t('aside.available') : entry.reasons.join(' · ')}
-              </span>
-            </li>
-          )
-        })}
-      </ul>
+      <ToolPlanList entries={entries} segment={run?.segment ?? null} />
     </Part>
   )
 }

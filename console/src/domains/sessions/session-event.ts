@@ -65,11 +65,20 @@ export const SessionEventFields = graphql(
       ... on RequirementDetail {
         requirementId
         requirementState: state
-        action { id number tool }
+        evidence: action { id number tool }
         actor { id name }
       }
-      ... on SegmentDetail { protocol phase from cause }
-      ... on ActionDetail { actionId tool action decision code protocol phase ok }
+      ... on SegmentDetail { protocol phase leftPhase: from cause }
+      ... on ActionDetail {
+        actionId
+        actTool: tool
+        act: action
+        verdict: decision
+        code
+        underProtocol: protocol
+        inPhase: phase
+        ok
+      }
       ... on HandoffDetail { from to reason code openGoals openGoalCount claimedGoals actor { id name } }
       ... on TextDetail { text }
       ... on UsageDetail {

@@ -51,8 +51,8 @@ const SessionPageQuery = graphql(
       liveRuns
       usage { inputTokens outputTokens cachedTokens modelCalls toolCalls milliseconds }
       intent { id number protocol text at }
-      activeRun { ...RunFields toolPlan { entries { name group source server exposed status reasons handoffTo } } }
-      lastRun { ...RunFields toolPlan { entries { name group source server exposed status reasons handoffTo } } }
+      activeRun { ...RunFields toolPlan { entries { name action group source server exposed status reasons handoffTo } } }
+      lastRun { ...RunFields toolPlan { entries { name action group source server exposed status reasons handoffTo } } }
       approvals(open: true) { ...ApprovalFields }
       allowedActions { action allowed reason }
     }

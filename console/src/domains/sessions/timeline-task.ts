@@ -36,10 +36,10 @@ function isFlagged({ rows }: Draft, id: string): boolean {
 }
 
 export function placeSegment(draft: Draft, event: SessionEvent, detail: DetailOf<'SegmentDetail'>): void {
-  const { protocol, phase, from, cause } = detail
+  const { protocol, phase, leftPhase, cause } = detail
   const { runId, type } = event
   const now = { protocol, phase }
-  if (runId !== null) enter(draft, runId, now, placeBefore(type, now, from))
+  if (runId !== null) enter(draft, runId, now, placeBefore(type, now, leftPhase))
   if (draft.mode === 'compact') {
     // A run opens a segment and closes it; the band tells both, and who ended a segment otherwise says so itself.
     if (type === 'SEGMENT_ENDED' || (type === 'SEGMENT_STARTED' && cause === 'ROUTE')) {
@@ -73,7 +73,7 @@ function attributed(draft: Draft, event: SessionEvent, phase: string): boolean {
 }
 
 export function placeAction(draft: Draft, event: SessionEvent, detail: DetailOf<'ActionDetail'>): void {
-  const { actionId, tool, decision, code, protocol, phase } = detail
+  const { actionId, actTool: tool, verdict: decision, code, underProtocol: protocol, inPhase: phase } = detail
   const { runId } = event
   const place = protocol !== null && phase !== null ? { protocol, phase } : null
   if (runId !== null && place !== null && !draft.segments.has(runId)) enter(draft, runId, place, place)

@@ -120,7 +120,7 @@ export function NoteWords({ row }: Of<'note'>) {
   if (detail?.__typename === 'RequirementDetail')
     parts.push(
       t(`row.requirement.${detail.requirementState}`),
-      detail.action && t('row.evidence', { number: detail.action.number, tool: detail.action.tool }),
+      detail.evidence && t('row.evidence', { number: detail.evidence.number, tool: detail.evidence.tool }),
     )
   if (detail?.__typename === 'SegmentDetail') parts.push(detail.protocol, detail.phase)
   if (detail?.__typename === 'HandoffDetail')
