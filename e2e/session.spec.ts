@@ -69,6 +69,26 @@ test('an event has a link that opens it in the middle of a long session', async 
   await expect(page).not.toHaveURL(/event=/)
 })
 
+test('a session opens at its live edge, also where a page of events folds into less than a screen of rows', async ({
+  page,
+  project,
+}) => {
+  const sessionId = await project.session('Much in little')
+  const run = await project.turn(sessionId, 'Work')
+  for (let round = 0; round < 30; round++)
+    await run.writes(
+      ...Array.from({ length: 9 }, (_, n) => ({ type: 'ANSWER_DELTA', payload: { text: `${n} ` } })),
+      { type: 'INFO', payload: { text: `round ${round}` } },
+    )
+  await page.goto(project.path(`sessions/${sessionId}`))
+  const { log, timeline } = regions(page)
+  await expect(log.getByText('round 29')).toBeVisible()
+  await expect(timeline.getByText('Beginning of the session')).toBeAttached()
+  await expect(log.getByText('round 29')).toBeInViewport()
+  await run.writes({ type: 'INFO', payload: { text: 'and more' } })
+  await expect(log.getByText('and more')).toBeInViewport()
+})
+
 test('what arrives while the tail is paused, or while older events are read, is counted and never moves the page', async ({
   page,
   project,

@@ -135,6 +135,28 @@ describe('the rows of a timeline', () => {
     ])
   })
 
+  test('an answer is one row, also where something was noted while it was streamed', () => {
+    const events = [
+      event(1, 'ANSWER_DELTA', text('North ')),
+      event(2, 'REQUIREMENT_CHANGED', {
+        __typename: 'RequirementDetail',
+        requirementId: 'q1',
+        requirementState: 'MET',
+        evidence: null,
+        actor: null,
+      }),
+      event(3, 'ANSWER_DELTA', text('fell')),
+      event(4, 'MESSAGE', said('North fell', 'AGENT')),
+      event(5, 'ANSWER_DELTA', text('More')),
+    ]
+    const rows = buildTimeline('compact', events).rows
+    expect(rows.map((row) => `${row.kind} ${row.sequence}–${row.lastSequence}`)).toEqual([
+      'text 1–4',
+      'note 2–2',
+      'text 5–5',
+    ])
+  })
+
   test('full: each event has its row', () => {
     const rows = buildTimeline('full', story).rows
     expect(rows.map((row) => row.sequence)).toEqual(story.map((each) => each.sequence))

@@ -36,6 +36,11 @@ export const row = {
     HANDOFF: 'Handed off',
     CORRECTION: 'Task corrected',
   },
+  requirementIs: {
+    OPEN: 'Requirement open again',
+    MET: 'Requirement met',
+    DROPPED: 'Requirement dropped',
+  },
   requirement: {
     OPEN: 'open',
     MET: 'met',

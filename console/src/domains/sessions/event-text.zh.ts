@@ -38,6 +38,11 @@ export const row: SameKeys<typeof en.row> = {
     HANDOFF: '已移交',
     CORRECTION: '任务更正',
   },
+  requirementIs: {
+    OPEN: '要求重新打开',
+    MET: '要求已满足',
+    DROPPED: '要求已放弃',
+  },
   requirement: {
     OPEN: '未完成',
     MET: '已满足',

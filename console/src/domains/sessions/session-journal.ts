@@ -108,12 +108,13 @@ export function createSessionJournal(sessionId: string): SessionJournal {
   const read = async (
     busy: JournalSnapshot['busy'],
     work: () => Promise<EventWindow>,
-    at?: 'start' | 'edge' | number,
+    goTo: () => 'start' | 'edge' | number | undefined = () => undefined,
   ) => {
     const mine = ++reading
     set({ busy, problem: undefined })
     try {
       const window = await work()
+      const at = goTo()
       if (mine === reading) caughtUp(window, at === undefined ? {} : { place: { at } })
     } catch (error) {
       if (mine === reading) set({ busy: undefined, problem: problemOf(error) })
@@ -153,7 +154,12 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       eventListeners.add(listener)
       return () => eventListeners.delete(listener)
     },
-    start: (at) => void read('opening', () => (at === undefined ? openEdge() : openAround(at)), at ?? 'edge'),
+    start: (at) =>
+      void read(
+        'opening',
+        () => (at === undefined ? openEdge() : openAround(at)),
+        () => at ?? 'edge',
+      ),
     stop: () => {
       reading++
       follower?.stop()
@@ -167,30 +173,43 @@ export function createSessionJournal(sessionId: string): SessionJournal {
       if (mode !== state.timeline.mode) set({ timeline: buildTimeline(mode, state.window?.events ?? []) })
       if (sameFilter) return
       filter = next
-      if (state.window !== undefined || state.problem !== undefined) void read('opening', openEdge, 'edge')
+      if (state.window !== undefined || state.problem !== undefined)
+        void read('opening', openEdge, () => 'edge')
     },
-    openAt: (sequence) => void read('opening', () => openAround(sequence), sequence),
+    openAt: (sequence) =>
+      void read(
+        'opening',
+        () => openAround(sequence),
+        () => sequence,
+      ),
     openStart: () => {
       const { window } = state
       away = true
       if (window !== undefined && !hasEarlier(window) && window.events.length > 0)
         set({ place: { at: 'start' } })
-      else void read('opening', async () => windowAfter(await readAfter(sessionId, 0, filter), 0), 'start')
+      else
+        void read(
+          'opening',
+          async () => windowAfter(await readAfter(sessionId, 0, filter), 0),
+          () => 'start',
+        )
     },
     openEdge: () => {
       const { window } = state
       away = false
       if (window?.attached) replace(seen(resumed(window)), { place: { at: 'edge' } })
-      else void read('opening', openEdge, 'edge')
+      else void read('opening', openEdge, () => 'edge')
     },
     loadEarlier: () => {
       const { window, busy } = state
       if (busy !== undefined || window === undefined || !hasEarlier(window)) return
       const { from } = window
-      void read('earlier', async () => {
+      const older = async () => {
         const page = await readBefore(sessionId, from, filter)
         return grownEarlier(state.window ?? window, page)
-      })
+      }
+      // Who is at the live edge stays there, however much grows above: a page may fold into less than a screen of rows.
+      void read('earlier', older, () => (away || !window.attached ? undefined : 'edge'))
     },
     loadLater: () => {
       const { window, busy } = state

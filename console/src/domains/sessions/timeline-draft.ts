@@ -90,8 +90,8 @@ export function push(draft: Draft, event: SessionEvent, content: Content): void 
     event.runId !== null &&
     previous.runId === event.runId &&
     (previous.segment === null || segment === null || previous.segment.protocol === segment.protocol)
-  // Another row of the same run ends the stretch of text that was being streamed.
-  if (event.runId !== null)
+  // Another thing that the run does ends the stretch of text that was being streamed; what is only noted of it doesn't.
+  if (event.runId !== null && content.kind !== 'note' && content.kind !== 'intent')
     for (const role of ['answer', 'reasoning'] as const) draft.texts.delete(textKey(event, role))
   draft.rows.push({
     key: `e${event.sequence}`,

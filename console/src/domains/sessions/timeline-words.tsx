@@ -103,7 +103,10 @@ export function IntentWords({ row }: Of<'intent'>) {
 export function NoteWords({ row }: Of<'note'>) {
   const t = sessionText.useText()
   const { detail, type } = row.event
-  const name = sessionText.find(`event.${type}`) ?? type
+  const name =
+    detail?.__typename === 'RequirementDetail'
+      ? t(`row.requirementIs.${detail.requirementState}`)
+      : (sessionText.find(`event.${type}`) ?? type)
   const parts: (string | null | undefined | false)[] = []
   if (detail?.__typename === 'SessionStateDetail')
     parts.push(
@@ -119,8 +122,8 @@ export function NoteWords({ row }: Of<'note'>) {
     )
   if (detail?.__typename === 'RequirementDetail')
     parts.push(
-      t(`row.requirement.${detail.requirementState}`),
       detail.evidence && t('row.evidence', { number: detail.evidence.number, tool: detail.evidence.tool }),
+      detail.actor && t('row.by', { name: detail.actor.name }),
     )
   if (detail?.__typename === 'SegmentDetail') parts.push(detail.protocol, detail.phase)
   if (detail?.__typename === 'HandoffDetail')
