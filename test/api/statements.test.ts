@@ -58,6 +58,13 @@ async function growTo(count: number): Promise<void> {
   }
 }
 
+/** What an `id` names, by the field that takes it; where it isn't listed, a session. */
+const identified: Record<string, 'Project' | 'Run' | 'Checkpoint'> = {
+  project: 'Project',
+  run: 'Run',
+  node: 'Checkpoint',
+}
+
 /** Values for the console's variables, by type and by what they are passed to. */
 function valueFor({
   name,
@@ -71,7 +78,7 @@ function valueFor({
   argument: string
 }) {
   const { here } = world
-  if (argument === 'id') return field === 'project' ? here.ids.Project : here.ids.Session
+  if (argument === 'id') return here.ids[identified[field] ?? 'Session']
   if (name === 'projectId') return here.ids.Project
   if (name === 'runId') return here.ids.Run
   if (name === 'slug') return here.slug
