@@ -2,45 +2,30 @@ import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import type { Client } from '../examples/client.ts'
 import { Problem, persistently } from '../examples/persistently.ts'
+import * as api from './sample/documents.ts'
 import { speak } from './sample/speech.ts'
+import { tools } from './sample/tools.ts'
 
 /*
  * An agent runtime, and the guide for writing one. It uses the public API alone, as one on another machine would; what
- * it answers, and from which data, is in the folder `sample`.
+ * it answers, from which data, and the documents of its calls are in the folder `sample`.
  *
- *   registerRuntime ─▶ runtimeSignals ─▶ RunOffer ─▶ startRun ─▶ recordRunEvents … requestApproval … ─▶ completeRun
- *                                    └─▶ RunSteered, ApprovalResolved, RunCancelled while the run lasts
+ *   registerRuntime ─▶ runtimeSignals ─▶ RunOffer ─▶ startRun ─▶ requestAction, recordActionResult … ─▶ completeRun
+ *                                    └─▶ RunSteered, IntentCorrected, ApprovalResolved, RunCancelled meanwhile
  *
  * - The open subscription is its sign of life. Signals are kept until they are acknowledged; those of a run are
  *   acknowledged when the run is over. So after any interruption they all come again, in order, and the run is taken
  *   up again from them; an ask that is open or answered is not asked again.
  * - `startRun` gives a token that every later write carries. Starting again fences the token before; a write that is
  *   refused with RUN_FENCED means: the run is no longer yours, stop.
+ * - `requestAction` comes before each action, and its answer is obeyed. What the agent works on is the task that the run
+ *   is bound to, not its message; after IntentCorrected, and before it says that it is done, it looks at it again.
  * - Writes carry an idempotency key, so that trying again after a lost answer writes once.
  */
 
-const names = ['list_data_sources', 'inspect_schema', 'run_sql_readonly'] as const
-export type Tool = (typeof names)[number]
-const registration = {
-  name: 'sample agent',
-  kinds: ['sample'],
-  maxConcurrentRuns: 4,
-  tools: names.map((name) => ({ name, group: 'DATA', action: name })),
-}
-const signalsQuery = `subscription($runtimeId:ID!){runtimeSignals(runtimeId:$runtimeId){__typename
-  ...on RunOffer{signalId run{id state} message{text}} ...on RunSteered{signalId run{id state} text}
-  ...on ApprovalResolved{signalId run{id state} approval{id} decision} ...on RunCancelled{signalId run{id state}}}}`
+const registration = { name: 'sample agent', kinds: ['sample'], maxConcurrentRuns: 4, tools }
 
-type Node = { id: string }
-type Started = { runToken: string; run: { approvals: { id: string; decision: string | null }[] } }
-type Signal = { signalId: string; run: { id: string; state: string } } & (
-  | { __typename: 'RunOffer'; message: { text: string } }
-  | { __typename: 'RunSteered'; text: string }
-  | { __typename: 'ApprovalResolved'; approval: { id: string }; decision: string }
-  | { __typename: 'RunCancelled' }
-)
-
-/** Does what a message asks for. Gives whether all of it was done. */
+/** Does what a run is about. Gives whether all of it was done. */
 export type Work = (job: Job) => Promise<boolean>
 
 /** Serves one project until `stopped`: registers, listens, and takes what is offered. Throws what it can't get over. */
@@ -51,7 +36,7 @@ export async function attend(
   stopped: AbortSignal,
 ): Promise<void> {
   const input = { projectId, ...registration }
-  const { runtime } = await client.mutate<{ runtime: Node }>('registerRuntime', input, 'runtime{id}', stopped)
+  const { runtime } = await client.mutate<api.Registered>('registerRuntime', input, 'runtime{id}', stopped)
   const runtimeId = runtime.id
   const over = new AbortController()
   const stop = AbortSignal.any([stopped, over.signal])
@@ -63,13 +48,13 @@ export async function attend(
     if (job) jobs.delete(job.runId)
   }
   try {
-    const listen = () => client.subscribe<Signal>(signalsQuery, { runtimeId }, stop)
+    const listen = () => client.subscribe<api.Signal>(api.signals, { runtimeId }, stop)
     for await (const signal of persistently(listen, stop)) {
       const { id, state } = signal.run
       const alive = ['OFFERED', 'RUNNING', 'WAITING_APPROVAL'].includes(state)
       let job = jobs.get(id)
       if (signal.__typename === 'RunOffer' && !job && alive) {
-        const taken = new Job(client, runtimeId, id, signal.message.text, state !== 'OFFERED', stop)
+        const taken = new Job(client, runtimeId, signal, stop)
         jobs.set(id, taken)
         job = taken
         void taken.conduct(work).then((ended) => (ended ? finish(taken, [...taken.heard]) : undefined))
@@ -84,38 +69,50 @@ export async function attend(
   }
 }
 
-/** One run, from its offer to its end. */
+/** One run, from its offer to its end; what its protocol says of it is in `sample/governed.ts`. */
 export class Job {
+  readonly runId: string
+  /** What was asked, and what was said before. */
+  readonly text: string
+  readonly window: api.Said[]
+  /** It had been started before, and some of the answer may be there. */
+  readonly again: boolean
   readonly heard = new Set<string>()
   readonly guidance: string[] = []
+  /** Its task may be another one by now. */
+  corrected = false
+  /** Actions that were allowed, and of which nobody knows what came of them: it was interrupted meanwhile. */
+  readonly unfinished: string[] = []
+  toolCalls = 0
   readonly #answers = new Map<string, string>()
   readonly #news = new EventEmitter()
   readonly #cancelled = new AbortController()
-  readonly #signal: AbortSignal
+  readonly signal: AbortSignal
   readonly #began = performance.now()
-  #token = ''
+  token = ''
   #askId: string | null = null
-  #toolCalls = 0
   #said: boolean
 
   constructor(
     readonly client: Client,
     readonly runtimeId: string,
-    readonly runId: string,
-    readonly text: string,
-    /** It had been started before, and some of the answer may be there. */
-    readonly again: boolean,
+    offer: Extract<api.Signal, { __typename: 'RunOffer' }>,
     readonly stopped: AbortSignal,
   ) {
-    this.#said = again
-    this.#signal = AbortSignal.any([stopped, this.#cancelled.signal])
+    this.runId = offer.run.id
+    this.text = offer.message.text
+    this.window = offer.window
+    this.again = offer.run.state !== 'OFFERED'
+    this.#said = this.again
+    this.signal = AbortSignal.any([stopped, this.#cancelled.signal])
   }
 
   /** A signal about this run; one that comes again after a reconnect counts once. */
-  hear(signal: Signal): void {
+  hear(signal: api.Signal): void {
     if (this.heard.has(signal.signalId)) return
     this.heard.add(signal.signalId)
     if (signal.__typename === 'RunSteered') this.guidance.push(signal.text)
+    if (signal.__typename === 'IntentCorrected') this.corrected = true
     if (signal.__typename === 'ApprovalResolved') this.#answers.set(signal.approval.id, signal.decision)
     if (signal.__typename === 'RunCancelled') this.#cancelled.abort()
     this.#news.emit('news')
@@ -124,27 +121,39 @@ export class Job {
   /** Takes the run, does the work, ends the run. Gives whether it is over: else it will be taken up again. */
   async conduct(work: Work): Promise<boolean> {
     try {
-      const { runId, runtimeId } = this
-      const selection = 'runToken run{approvals{id decision}}'
-      const { runToken, run } = await this.client.mutate<Started>('startRun', { runId, runtimeId }, selection)
-      this.#token = runToken
-      for (const { id, decision } of run.approvals) {
-        this.#askId = id
-        if (decision !== null) this.#answers.set(id, decision)
-      }
+      await this.#start()
       const whole = await work(this)
       const milliseconds = Math.round(performance.now() - this.#began)
-      const usage = { modelCalls: 0, toolCalls: this.#toolCalls, milliseconds }
-      await this.#write('completeRun', { partial: !whole, usage }, 'run{state}')
+      const usage = { modelCalls: 0, toolCalls: this.toolCalls, milliseconds }
+      const end = (partial: boolean) => this.write('completeRun', { partial, usage }, 'run{state}')
+      // Goals that are open whatever this agent can do: then a part of the task is what it has done.
+      await end(!whole).catch(api.unless('COMPLETION_GOALS_OPEN', () => end(true)))
     } catch (error) {
       if (this.stopped.aborted) return false
       const code = error instanceof Problem ? error.code : 'SAMPLE_FAILED'
       if (this.#cancelled.signal.aborted || ['RUN_FENCED', 'CONFLICT', 'NOT_FOUND'].includes(code))
         return code !== 'RUN_FENCED'
       const message = (error as Error).message.slice(0, 2_000) || code
-      return (await this.#write('failRun', { code, message }, 'run{state}').catch(() => null)) !== null
+      return (await this.write('failRun', { code, message }, 'run{state}').catch(() => null)) !== null
     }
     return true
+  }
+
+  async #start(): Promise<void> {
+    const input = { runId: this.runId, runtimeId: this.runtimeId }
+    const { runToken, run } = await this.client.mutate<api.Started>('startRun', input, api.started)
+    this.token = runToken
+    const ofGuard = new Set(run.actions.nodes.map(({ approval }) => approval?.id))
+    for (const { id, decision } of run.approvals) {
+      if (!ofGuard.has(id)) this.#askId = id
+      if (decision !== null) this.#answers.set(id, decision)
+    }
+    for (const { id, decision, ok } of run.actions.nodes)
+      if (decision === 'ALLOWED' && ok === null) this.unfinished.push(id)
+  }
+
+  get interrupted(): boolean {
+    return this.corrected || this.guidance.length > 0
   }
 
   /** Says something, piece by piece; breaks off where guidance comes in, unless `toTheEnd`. */
@@ -152,48 +161,38 @@ export class Job {
     const paragraph = this.#said ? `\n\n${text}` : text
     this.#said = true
     await speak(paragraph, {
-      write: (piece) => this.#record('ANSWER_DELTA', { text: piece }),
-      interrupted: () => !toTheEnd && this.guidance.length > 0,
-      signal: this.#signal,
+      write: (piece) => this.record('ANSWER_DELTA', { text: piece }),
+      interrupted: () => !toTheEnd && this.interrupted,
+      signal: this.signal,
     })
-  }
-
-  /** Uses a tool, with an event before it and one after. */
-  async use<T>(tool: Tool, detail: object, work: () => Promise<T>, told: (found: T) => object): Promise<T> {
-    const callId = randomUUID().slice(0, 8)
-    this.#toolCalls += 1
-    await this.#record('TOOL_CALL', { tool, callId, ...detail })
-    const since = performance.now()
-    const result = (ok: boolean, found: object) =>
-      this.#record('TOOL_RESULT', { tool, callId, ok, ms: Math.round(performance.now() - since), ...found })
-    const found = await work().catch(async (error: unknown) => {
-      await result(false, { summary: (error as Error).message })
-      throw error
-    })
-    await result(true, told(found))
-    return found
   }
 
   /** Asks once and waits for the answer; null when guidance came first. Denied where nobody answers in time. */
   async ask(title: string, payload: object): Promise<string | null> {
     if (this.#askId === null) {
       const ask = { kind: 'TOOL', title, payload, defaultDecision: 'deny' }
-      const { approval } = await this.#write<{ approval: Node }>('requestApproval', ask, 'approval{id}')
+      const { approval } = await this.write<api.Asked>('requestApproval', ask, 'approval{id}')
       this.#askId = approval.id
     }
-    while (!this.#answers.has(this.#askId)) {
-      if (this.guidance.length > 0) return null
-      await once(this.#news, 'news', { signal: this.#signal })
-    }
-    return this.#answers.get(this.#askId) ?? null
+    return this.answer(this.#askId, true)
   }
 
-  #record(type: string, payload: object): Promise<unknown> {
-    return this.#write('recordRunEvents', { events: [{ type, payload }] }, 'cursor')
+  /** The answer to an ask; null when guidance or a correction came before one that may be interrupted. */
+  async answer(approvalId: string, interruptible: boolean): Promise<string | null> {
+    while (!this.#answers.has(approvalId)) {
+      if (interruptible && this.interrupted) return null
+      await once(this.#news, 'news', { signal: this.signal })
+    }
+    return this.#answers.get(approvalId) ?? null
   }
-  #write<T>(name: string, input: object, selection: string): Promise<T> {
-    this.#signal.throwIfAborted()
-    const fenced = { runId: this.runId, runToken: this.#token, idempotencyKey: randomUUID() }
-    return this.client.mutate<T>(name, { ...fenced, ...input }, selection, this.#signal)
+
+  record(type: string, payload: object): Promise<unknown> {
+    return this.write('recordRunEvents', { events: [{ type, payload }] }, 'cursor')
+  }
+  /** A write of the run: fenced by its token, and done once however often it is sent. */
+  write<T>(name: string, input: object, selection: string): Promise<T> {
+    this.signal.throwIfAborted()
+    const fenced = { runId: this.runId, runToken: this.token, idempotencyKey: randomUUID() }
+    return this.client.mutate<T>(name, { ...fenced, ...input }, selection, this.signal)
   }
 }

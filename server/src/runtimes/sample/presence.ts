@@ -47,8 +47,8 @@ export function keepSample({ url, token, databaseUrl, onTrouble }: Whereabouts):
       await database.connect()
       const { rows } = await database.query(`SELECT pg_try_advisory_lock(hashtext('sample agent')) AS mine`)
       if (!rows[0]?.mine) return
-      await loadSales(database)
-      await lookAfterProjects(client, answerFrom(database), signal)
+      const orders = await loadSales(database)
+      await lookAfterProjects(client, answerFrom(database, orders), signal)
     } finally {
       lost.abort()
       await database.end()

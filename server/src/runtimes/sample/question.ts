@@ -2,9 +2,14 @@
 export interface Plan {
   by: 'region' | 'category' | 'month' | 'quarter'
   year: number
-  /** The months compared, 1 to 12, when it goes by region or category. */
+  /** When it goes by region or category: the first months, 1 to 12, of the two periods compared, and their length. */
   from: number
   to: number
+  span: 1 | 3
+  /** When it goes by month or quarter: the parts into which each of them is split. */
+  within: 'region' | 'category' | null
+  /** Whether it is asked why, which takes a look at every order. */
+  why: boolean
   region: string | null
   category: string | null
 }
@@ -12,7 +17,17 @@ export type Language = 'en' | 'zh'
 
 export const languageOf = (text: string): Language => (/\p{Script=Han}/u.test(text) ? 'zh' : 'en')
 
-const latest: Plan = { by: 'region', year: 2026, from: 5, to: 6, region: null, category: null }
+export const latest: Plan = {
+  by: 'region',
+  year: 2026,
+  from: 5,
+  to: 6,
+  span: 1,
+  within: null,
+  why: false,
+  region: null,
+  category: null,
+}
 
 const topic =
   /\b(sales?|sold|sell|selling|revenue|turnover|orders?|regions?|categor\w*)\b|销售|销量|营收|收入|订单|地区|区域|品类|类别/i
@@ -36,6 +51,37 @@ const categories: [string, RegExp][] = [
 ]
 const everything = /\b(all|every|each) (the )?(regions?|categor)|(所有|全部|各个?)(地区|区域|类别|品类)/i
 
+const reasons = /\b(why|reasons?|causes?|explain|most|least)\b|为什么|为何|原因|解释|最多|最少|最大|最小/i
+
+const number = '([1-4一二三四])'
+const chineseNumbers = '一二三四'
+/** The two periods that a text compares, where it names quarters or the latest ones; and the text without them. */
+function periodsIn(text: string): { rest: string; periods: Pick<Plan, 'from' | 'to' | 'span'> | null } {
+  const lasts: [RegExp, Pick<Plan, 'from' | 'to' | 'span'>][] = [
+    [
+      /\b(last|past|latest|recent) (two|2) quarters\b|(最近|过去|近|上)的?[两2]个?季度/gi,
+      { from: 1, to: 4, span: 3 },
+    ],
+    [
+      /\b(last|past|latest|recent) (two|2) months\b|(最近|过去|近|上)的?[两2]个月/gi,
+      { from: 5, to: 6, span: 1 },
+    ],
+  ]
+  for (const [pattern, periods] of lasts)
+    if (pattern.test(text)) return { rest: text.replace(pattern, ' '), periods }
+  const pattern = new RegExp(`\\bQ${number}\\b|第?${number}季度`, 'gi')
+  const named = [...text.matchAll(pattern)]
+    .map(([, latin = '', han = '']) => Number(latin || han) || chineseNumbers.indexOf(han) + 1)
+    .sort((a, b) => a - b)
+  const [first, last] = [named[0], named.at(-1)]
+  if (first === undefined || last === undefined) return { rest: text, periods: null }
+  const [before, after] = first < last ? [first, last] : [Math.max(1, last - 1), Math.max(2, last)]
+  return {
+    rest: text.replace(pattern, ' '),
+    periods: { from: 3 * before - 2, to: 3 * after - 2, span: 3 },
+  }
+}
+
 const monthNames = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split(' ')
 const chineseMonths = '一 二 三 四 五 六 七 八 九 十 十一 十二'.split(' ')
 
@@ -58,8 +104,9 @@ function only(choices: [string, RegExp][], text: string): string | null {
 }
 
 /** What a text says about the analysis: only what it names. */
-function read(text: string): Partial<Plan> {
-  const plan: Partial<Plan> = {}
+function read(said: string): Partial<Plan> {
+  const { rest: text, periods } = periodsIn(said)
+  const plan: Partial<Plan> = { ...periods }
   const explicit = groupings.find(([, words]) =>
     new RegExp(`(\\bby|\\bper|\\beach|按照?|每个?|逐)\\s*(${words})`, 'i').test(text),
   )
@@ -73,7 +120,9 @@ function read(text: string): Partial<Plan> {
   if (first !== undefined && last !== undefined) {
     plan.from = first < last ? first : Math.max(1, first - 1)
     plan.to = Math.max(last, 2)
+    plan.span = 1
   }
+  if (reasons.test(text)) plan.why = true
   const [region, category] = [only(regions, text), only(categories, text)]
   if (region) plan.region = region
   if (category) plan.category = category
@@ -83,11 +132,13 @@ function read(text: string): Partial<Plan> {
 
 /** Inside one region it makes no sense to go by region. */
 function sensible(plan: Plan): Plan {
-  if (plan.region && plan.category && ['region', 'category'].includes(plan.by))
-    return { ...plan, by: 'month' }
-  if (plan.region && plan.by === 'region') return { ...plan, by: 'category' }
-  if (plan.category && plan.by === 'category') return { ...plan, by: 'region' }
-  return plan
+  if (plan.by === 'month' || plan.by === 'quarter')
+    return plan.within && plan[plan.within] ? { ...plan, within: null } : plan
+  const whole = { ...plan, within: null }
+  if (plan.region && plan.category) return { ...whole, by: 'month' }
+  if (plan.region && plan.by === 'region') return { ...whole, by: 'category' }
+  if (plan.category && plan.by === 'category') return { ...whole, by: 'region' }
+  return whole
 }
 
 /** What a message asks for; null when it is not about sales. */
@@ -97,5 +148,25 @@ export const readQuestion = (text: string): Plan | null =>
 /** What guidance makes of a plan; null when it says nothing that can be followed. */
 export function refine(plan: Plan, guidance: string): Plan | null {
   const said = read(guidance)
-  return Object.keys(said).length === 0 ? null : sensible({ ...plan, ...said })
+  if (Object.keys(said).length === 0) return null
+  // What went by region and shall go by quarter goes by quarter, each with its regions.
+  const within = plan.by === 'region' || plan.by === 'category' ? plan.by : plan.within
+  return sensible({ ...plan, within, ...said })
+}
+
+/** What a task asks for: its text, and each of its requirements in turn, as far as they can be followed. */
+export function readTask(
+  text: string,
+  requirements: readonly { id: string; text: string }[],
+): { plan: Plan; followed: string[] } | null {
+  let plan = readQuestion(text)
+  if (!plan) return null
+  const followed: string[] = []
+  for (const requirement of requirements) {
+    const refined: Plan | null = refine(plan, requirement.text)
+    if (!refined) continue
+    plan = refined
+    followed.push(requirement.id)
+  }
+  return { plan, followed }
 }
