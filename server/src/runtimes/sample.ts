@@ -7,19 +7,17 @@ import { speak } from './sample/speech.ts'
 import { tools } from './sample/tools.ts'
 
 /*
- * An agent runtime, and the guide for writing one. It uses the public API alone, as one on another machine would; what
- * it answers, from which data, and the documents of its calls are in the folder `sample`.
+ * An agent runtime, and the guide for writing one. It uses the public API alone; what it answers, and from which data, is in
+ * the folder `sample`.
  *
  *   registerRuntime ─▶ runtimeSignals ─▶ RunOffer ─▶ startRun ─▶ requestAction, recordActionResult … ─▶ completeRun
  *                                    └─▶ RunSteered, IntentCorrected, ApprovalResolved, RunCancelled meanwhile
  *
- * - The open subscription is its sign of life. Signals are kept until they are acknowledged; those of a run are
- *   acknowledged when the run is over. So after any interruption they all come again, in order, and the run is taken
- *   up again from them; an ask that is open or answered is not asked again.
- * - `startRun` gives a token that every later write carries. Starting again fences the token before; a write that is
- *   refused with RUN_FENCED means: the run is no longer yours, stop.
- * - `requestAction` comes before each action, and its answer is obeyed. What the agent works on is the task that the run
- *   is bound to, not its message; after IntentCorrected, and before it says that it is done, it looks at it again.
+ * - The open subscription is its sign of life. Signals are kept until they are acknowledged, which is when their run is over:
+ *   after any interruption they come again, in order, and the run is taken up from them. What was asked is not asked again.
+ * - `startRun` gives a token that every later write carries, and fences the one before: RUN_FENCED means, stop.
+ * - `requestAction` comes before each action, and its answer is obeyed. What the agent works on is the task that the run is
+ *   bound to, not its message; after IntentCorrected, and before it says that it is done, it looks at it again.
  * - Writes carry an idempotency key, so that trying again after a lost answer writes once.
  */
 
@@ -167,20 +165,25 @@ export class Job {
     })
   }
 
-  /** Asks once and waits for the answer; null when guidance came first. Denied where nobody answers in time. */
+  /** Asks once and waits for the answer, as `answer` does. Denied where nobody answers in time. */
   async ask(title: string, payload: object): Promise<string | null> {
     if (this.#askId === null) {
       const ask = { kind: 'TOOL', title, payload, defaultDecision: 'deny' }
       const { approval } = await this.write<api.Asked>('requestApproval', ask, 'approval{id}')
       this.#askId = approval.id
     }
-    return this.answer(this.#askId, true)
+    return this.answer(this.#askId)
   }
 
-  /** The answer to an ask; null when guidance or a correction came before one that may be interrupted. */
-  async answer(approvalId: string, interruptible: boolean): Promise<string | null> {
+  /** Its ask, while that waits: nobody can take it back, and the run can't end before. */
+  get openAsk(): string | null {
+    return this.#askId !== null && !this.#answers.has(this.#askId) ? this.#askId : null
+  }
+
+  /** The answer to an ask; null when something interrupted it first. */
+  async answer(approvalId: string, interrupted = () => this.interrupted): Promise<string | null> {
     while (!this.#answers.has(approvalId)) {
-      if (interruptible && this.interrupted) return null
+      if (interrupted()) return null
       await once(this.#news, 'news', { signal: this.signal })
     }
     return this.#answers.get(approvalId) ?? null

@@ -28,9 +28,19 @@ export function answerFrom(database: pg.Client, orders: number): Work {
     if (job.again) await job.say(said.restarted, { toTheEnd: true })
     for (let prefix = ''; ; prefix = said.corrected) {
       const whole = await turn({ job, governed, database, orders, said }, prefix)
-      if (whole !== null && !(await governed.hasMoved())) return whole
+      if (whole !== null && (await isOver({ job, governed, said }))) return whole
     }
   }
+}
+
+/** Waits for the answer to an ask that is not needed any more; false when the task has moved. */
+async function isOver({ job, governed, said }: Pick<Agent, 'job' | 'governed' | 'said'>): Promise<boolean> {
+  if (job.openAsk) await job.say(said.stillAsked, { toTheEnd: true })
+  do {
+    if (job.openAsk) await job.answer(job.openAsk, () => job.corrected)
+    if (await governed.hasMoved()) return false
+  } while (job.openAsk)
+  return true
 }
 
 async function turn(agent: Agent, prefix: string): Promise<Outcome> {

@@ -69,7 +69,7 @@ export class Governed {
     const asked = await job.write<api.Requested>('requestAction', request, api.requested)
     this.#allowed = new Set(asked.allowedActions)
     if (asked.decision === 'DENIED') return null
-    if (asked.approval && (await job.answer(asked.approval.id, false)) !== 'allow') return null
+    if (asked.approval && (await job.answer(asked.approval.id, () => false)) !== 'allow') return null
     const callId = randomUUID().slice(0, 8)
     job.toolCalls += 1
     await job.record('TOOL_CALL', { tool, callId, ...detail })

@@ -41,6 +41,7 @@ export const en: Words = {
   },
   restarted: 'I was interrupted, and start again.',
   denied: 'The scan of the orders was not allowed, so I can say what changed, not why.',
+  stillAsked: 'What I asked still waits for an answer. It changes nothing any more; then I am done.',
   asked: 'As you asked: ',
   ask: (rows) => `Scan all ${whole(rows)} rows of orders?`,
   notUnderstood: (guidance) =>

@@ -11,6 +11,8 @@ export interface Words {
   denied: string
   /** Of a message that reached it beside the task. */
   sideChat(task: string): string
+  /** Its ask is not needed any more, and still open. */
+  stillAsked: string
   /** Before what guidance led to, and before what a correction led to. */
   asked: string
   corrected: string

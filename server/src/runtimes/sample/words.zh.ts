@@ -41,6 +41,7 @@ export const zh: Words = {
   },
   restarted: '我被中断了,现在重新开始。',
   denied: '未获准扫描订单,所以我只能说明发生了什么变化,不能说明原因。',
+  stillAsked: '我之前的请求仍在等待答复。它已不影响结果;答复后我就完成。',
   asked: '按您的要求:',
   ask: (rows) => `扫描 orders 表的全部 ${whole(rows)} 行?`,
   notUnderstood: (guidance) =>
