@@ -1,6 +1,8 @@
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startApp, type TestApp } from '../kit/app.ts'
 import { audit } from '../kit/audit.ts'
+import { eventually } from '../kit/eventually.ts'
 import { fork, inside, latestCheckpoint, look, mark, newTask } from '../kit/forks.ts'
 import { statements } from '../kit/statements.ts'
 import { givenSession, type Story } from '../kit/story.ts'
@@ -107,6 +109,40 @@ test('a fork while the parent’s run completes has its message and not half of 
       ['A task', 'Done.', 'go on', 'Went on.'],
     ]).toContainEqual(texts)
   }
+})
+
+test('a fork in progress keeps nobody from writing to the parent, has nothing of that, and only its deletion waits', async () => {
+  const story = await givenSession(app)
+  await newTask(story, 'A task')
+  const { id: checkpointId } = await latestOf(story.sessionId)
+  await story.run('go on')
+  const held = new pg.Client({ connectionString: app.databaseUrl })
+  await held.connect()
+  const waiting = async (count: number) => {
+    const { rows } = await held.query(
+      `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    )
+    expect(rows).toHaveLength(count)
+  }
+  try {
+    // A fork counts itself last of all: it has copied everything, and waits for the project's counts.
+    await held.query('BEGIN')
+    await held.query('SELECT 1 FROM project_load FOR UPDATE')
+    const forking = fork(story, { checkpointId })
+    await eventually(() => waiting(1))
+    await story.writes.events({ type: 'INFO', payload: { n: 1 } })
+    const { runId } = story
+    await story.owner.do('steerRun', { runId, text: 'Only the north.' }, 'run{id}')
+    const deleting = story.owner.mutate('deleteSession', { sessionId: story.sessionId }, '__typename')
+    await eventually(() => waiting(2))
+    await held.query('ROLLBACK')
+    expect((await see(await forking)).messages.nodes.map(({ text }) => text)).toEqual(['A task', 'Done.'])
+    // The run is alive: that it was refused shows that it had its turn.
+    expect(await deleting).toMatchObject({ code: 'CONFLICT' })
+  } finally {
+    await held.end()
+  }
+  await story.writes.complete()
 })
 
 test('a fork of a long transcript costs no more statements than one of a short one', async () => {

@@ -12,8 +12,12 @@ export const loadSessions = store.sessionsByRef
 export const loadMessages = store.messagesByRef
 
 /** Locks a session for the rest of the transaction; NOT_FOUND when it is gone. */
-export async function lockSession(unit: Unit, ref: Ref): Promise<store.LockedSession> {
-  const session = await store.lockSession(unit.tx, ref)
+export async function lockSession(
+  unit: Unit,
+  ref: Ref,
+  strength?: store.LockStrength,
+): Promise<store.LockedSession> {
+  const session = await store.lockSession(unit.tx, ref, strength)
   if (!session) throw notFound()
   return session
 }

@@ -37,12 +37,26 @@ const lockedSessionColumns = Prisma.sql`
   p.runtime_grace_ms AS "runtimeGraceMs", p.approval_ttl_ms AS "approvalTtlMs", l.live_runs AS "projectLiveRuns",
   coalesce(s.intent_head_id, s.fork_revision_id) AS "headId"`
 
+const strengths = {
+  /** Orders all who write in a session; whoever forks it meanwhile reads on. */
+  WRITE: Prisma.sql`FOR NO KEY UPDATE OF s`,
+  /** Keeps it from being deleted, and nobody from writing. */
+  KEEP: Prisma.sql`FOR KEY SHARE OF s`,
+  /** Alone with it, forks and all. */
+  DELETE: Prisma.sql`FOR UPDATE OF s`,
+}
+export type LockStrength = keyof typeof strengths
+
 /** Takes the session's row lock, which orders everything that happens in the session. */
-export async function lockSession(tx: Tx, ref: Ref): Promise<LockedSession | null> {
+export async function lockSession(
+  tx: Tx,
+  ref: Ref,
+  strength: LockStrength = 'WRITE',
+): Promise<LockedSession | null> {
   const rows = await tx.$queryRaw<LockedSession[]>(Prisma.sql`
     SELECT ${lockedSessionColumns}
       FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
-     WHERE s.project_id = ${ref.projectId}::uuid AND s.id = ${ref.id}::uuid FOR UPDATE OF s`)
+     WHERE s.project_id = ${ref.projectId}::uuid AND s.id = ${ref.id}::uuid ${strengths[strength]}`)
   return rows[0] ?? null
 }
 
@@ -53,7 +67,7 @@ export async function lockSessionOfRun(tx: Tx, run: Ref): Promise<LockedSession 
       FROM sessions s JOIN projects p ON p.id = s.project_id JOIN project_load l ON l.project_id = s.project_id
      WHERE s.project_id = ${run.projectId}::uuid
        AND s.id = (SELECT session_id FROM runs WHERE project_id = ${run.projectId}::uuid AND id = ${run.id}::uuid)
-       FOR UPDATE OF s`)
+       ${strengths.WRITE}`)
   return rows[0] ?? null
 }
 

@@ -36,7 +36,7 @@ export async function insertRunEvents(
        WHERE s.project_id = ${p}::uuid
          AND s.id = (SELECT session_id FROM runs WHERE project_id = ${p}::uuid AND id = ${id}::uuid)
          AND p.max_event_bytes >= ${batch.largest}::int
-         FOR UPDATE OF s
+         FOR NO KEY UPDATE OF s
     ), fenced AS MATERIALIZED (
       SELECT open.id AS session_id
         FROM open, runs r JOIN runtimes t ON t.project_id = r.project_id AND t.id = r.runtime_id

@@ -80,7 +80,7 @@ export async function insertTurn(db: Reader, t: NewTurn): Promise<TurnWritten | 
          AND (${t.expectedGeneration}::int IS NULL OR s.generation = ${t.expectedGeneration}::int)
          AND coalesce(s.intent_head_id, s.fork_revision_id) IS NOT DISTINCT FROM ${t.baseId}::uuid
          AND s.live_runs < p.max_live_runs_per_session
-         FOR UPDATE OF s
+         FOR NO KEY UPDATE OF s
     ), free AS MATERIALIZED (
       SELECT r.id FROM runtimes r, open
        WHERE r.project_id = open.project_id AND (${t.runtimeId}::uuid IS NULL OR r.id = ${t.runtimeId}::uuid)

@@ -88,8 +88,9 @@ export function forkSession(
 ) {
   return transactOnce(platform, call, async (unit) => {
     const { kind, ref } = accept(forkPoint(input))
-    // Locked: a parent that is being deleted has no forks, and one that is forked is not deleted meanwhile.
-    const parent = await lockSession(unit, input.sessionId)
+    // A parent that is being deleted has no forks, and one that is forked is not deleted meanwhile. It may be written to:
+    // what lies before the place is committed, and never changes.
+    const parent = await lockSession(unit, input.sessionId, 'KEEP')
     const { projectId } = parent
     const place = ref.projectId === projectId ? await placeOf[kind](unit.tx, parent, ref.id) : null
     if (!place) throw notFound()

@@ -42,7 +42,7 @@ interface Target {
 
 /** Locks a session and decides a verb on it; a lost race carries the session as it is. */
 async function decide(unit: Unit, input: Target, verb: SessionVerb): Promise<LockedSession> {
-  const session = await lockSession(unit, input.sessionId)
+  const session = await lockSession(unit, input.sessionId, verb === 'delete' ? 'DELETE' : 'WRITE')
   const change = decideSession(session, verb, input.expectedGeneration)
   if (change instanceof Refusal && change.code === 'CONFLICT') {
     throw new Refusal('CONFLICT', change.message, {
