@@ -137,7 +137,7 @@ export async function effectCounts(tx: Tx, run: Ref): Promise<Effects> {
 }
 
 /**
- * Ends a run: its row, its open asks (withdrawn), the session's counts, the slots of runtime and project, and the offers
+ * Ends a run: its row, its open asks (withdrawn) and the actions that wait for them (never taken), the session's counts, the slots of runtime and project, and the offers
  * nobody needs to hear any more. Returns the asks that were withdrawn.
  */
 export async function endRun(tx: Tx, run: LockedRun, ending: Ending, now: Date): Promise<string[]> {
@@ -145,6 +145,9 @@ export async function endRun(tx: Tx, run: LockedRun, ending: Ending, now: Date):
     WITH asks AS (
       UPDATE approvals SET state = 'WITHDRAWN', decided_at = ${now}::timestamptz
        WHERE project_id = ${run.projectId}::uuid AND run_id = ${run.id}::uuid AND state = 'OPEN' RETURNING id
+    ), waiting AS (
+      UPDATE actions SET decision = 'DENIED', code = 'APPROVAL_WITHDRAWN'
+       WHERE project_id = ${run.projectId}::uuid AND run_id = ${run.id}::uuid AND decision = 'NEEDS_APPROVAL'
     ), r AS (
       UPDATE runs SET state = ${ending.state}, completion = ${ending.completion ?? null}, head_at_end_id = ${ending.headId}::uuid, failure_code = ${ending.failureCode ?? null},
              failure_message = ${ending.failureMessage ?? null}, effects = ${ending.effects}, answer_id = ${ending.answerId ?? null}::uuid,

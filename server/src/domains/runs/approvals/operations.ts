@@ -9,7 +9,8 @@ import { seesProject, sessionsWith, type Viewer, visibleProjects } from '../../a
 import { settleAsks } from '../../delivery/operations.ts'
 import type { LockedSession } from '../../sessions/operations.ts'
 import { fencedWrite } from '../fenced.ts'
-import { decideAsked } from '../guard/asked.ts'
+import { judgeAsked } from '../guard/asked.ts'
+import { decideConfirmation } from '../guard/handoff/confirmed.ts'
 import { lockRun } from '../locks.ts'
 import { publicId, signal } from '../operations.ts'
 import * as rules from '../rules.ts'
@@ -118,10 +119,13 @@ async function settle(
   d: { state: 'ANSWERED' | 'EXPIRED'; decision: string; note: string | null; by: string | null },
 ): Promise<void> {
   await store.decide(unit.tx, approval, { ...d, now: unit.now })
+  const judged = await judgeAsked(unit, session, run, approval, d.decision)
   // The runtime's row before the project's, as everywhere: two orders would be a deadlock.
   await signal(unit, run, 'APPROVAL_RESOLVED', {
     approvalId: approval.id,
-    decision: d.decision,
+    // An allowance that came too late is none to the agent, whatever else it reads.
+    decision: judged?.actionDecision === 'DENIED' ? 'deny' : d.decision,
+    code: judged?.actionCode ?? null,
     note: d.note,
   })
   const last = run.openApprovals === 1
@@ -137,11 +141,12 @@ async function settle(
         decision: d.decision,
         note: d.note,
         by: d.by && encodeId({ type: 'Principal', id: d.by }),
+        ...judged,
       },
     },
     ...(last ? [{ type: 'RUN_RESUMED' as const, payload: { state: 'RUNNING' } }] : []),
   ])
-  await decideAsked(unit, session, run, approval, d)
+  if (approval.kind === 'HANDOFF') await decideConfirmation(unit, session, run, approval, d)
   await settleAsks(unit, run.projectId, [approval.id], d.by)
 }
 

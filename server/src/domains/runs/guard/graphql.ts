@@ -103,7 +103,8 @@ builder.node(ActionRef, {
     }),
     code: t.exposeString('code', {
       nullable: true,
-      description: 'Why it was denied: ACTION_NOT_ALLOWED_IN_PHASE, INTENT_STALE or APPROVAL_DENIED.',
+      description:
+        'Why it was denied: ACTION_NOT_ALLOWED_IN_PHASE, INTENT_STALE, APPROVAL_DENIED, or APPROVAL_WITHDRAWN where its run ended first.',
     }),
     approval: t.field({
       type: ApprovalRef,

@@ -14,13 +14,18 @@ import {
  *
  *   ──▶ ALLOWED ── its result, once ──▶ closed
  *   ──▶ DENIED
- *   ──▶ NEEDS_APPROVAL ── allow ──▶ ALLOWED      NEEDS_APPROVAL ── deny, or nobody answers ──▶ DENIED
+ *   ──▶ NEEDS_APPROVAL ── allow, and phase and task still do ──▶ ALLOWED
+ *           └──────────── deny, nobody answers, the run ends, or phase or task don't allow it any more ──▶ DENIED
  */
 
 export const actionDecisions = ['ALLOWED', 'DENIED', 'NEEDS_APPROVAL'] as const
 export type ActionDecision = (typeof actionDecisions)[number]
-/** Why an action was not allowed. APPROVAL_DENIED is only ever the end of one that needed an approval. */
-export type DenialCode = 'ACTION_NOT_ALLOWED_IN_PHASE' | 'INTENT_STALE' | 'APPROVAL_DENIED'
+/** Why an action was not allowed. The last two are only ever the end of one that needed an approval. */
+export type DenialCode =
+  | 'ACTION_NOT_ALLOWED_IN_PHASE'
+  | 'INTENT_STALE'
+  | 'APPROVAL_DENIED'
+  | 'APPROVAL_WITHDRAWN'
 
 /** A tool as a runtime declared it. */
 export interface Tool {
@@ -60,6 +65,23 @@ export function decideRequest(
   if (at.protocol.staleIntent === 'BLOCK' && at.activeId !== at.headId)
     return { decision: 'DENIED', code: 'INTENT_STALE' }
   return { decision: verdict, code: null }
+}
+
+/**
+ * What an answer makes of the action that waited for it. An allowance is judged by where the run stands when it is given:
+ * what the phase or the task forbids by now is denied all the same. That it needs an approval is answered by this one.
+ */
+export function decideAnswered(
+  allowed: boolean,
+  at: Standing | null,
+  action: string,
+  isGoverned: (action: string) => boolean,
+): { decision: 'ALLOWED' | 'DENIED'; code: DenialCode | null } {
+  if (!allowed || !at) return { decision: 'DENIED', code: 'APPROVAL_DENIED' }
+  const now = decideRequest(at, action, isGoverned)
+  return now.decision === 'DENIED'
+    ? { decision: 'DENIED', code: now.code }
+    : { decision: 'ALLOWED', code: null }
 }
 
 export const toolUnknown = () =>

@@ -94,19 +94,18 @@ export const segmentMoved = (
 export const actionByRef = async (db: Reader, ref: Ref): Promise<ActionRow | null> =>
   (await actionsByRef(db, [ref]))[0] ?? null
 
-/** What an approval decided of the action that waited for it; its id, or null when the ask was about something else. */
-export async function decideWaiting(
-  tx: Tx,
-  approval: Ref,
-  decision: 'ALLOWED' | 'DENIED',
-  code: string | null,
-): Promise<string | null> {
-  const rows = await tx.$queryRaw<{ id: string }[]>`
-    UPDATE actions SET decision = ${decision}, code = ${code}
-     WHERE project_id = ${approval.projectId}::uuid AND approval_id = ${approval.id}::uuid AND decision = 'NEEDS_APPROVAL'
-    RETURNING id`
-  return rows[0]?.id ?? null
+/** The action that waits for an approval; null when the ask is about something else. */
+export async function waitingFor(tx: Tx, approval: Ref): Promise<(Ref & { action: string }) | null> {
+  const rows = await tx.$queryRaw<(Ref & { action: string })[]>`
+    SELECT project_id AS "projectId", id, action FROM actions
+     WHERE project_id = ${approval.projectId}::uuid AND approval_id = ${approval.id}::uuid AND decision = 'NEEDS_APPROVAL'`
+  return rows[0] ?? null
 }
+/** What an approval came to for the action that waited for it. */
+export const decideWaiting = (tx: Tx, action: Ref, decision: 'ALLOWED' | 'DENIED', code: string | null) =>
+  tx.$executeRaw`
+    UPDATE actions SET decision = ${decision}, code = ${code}
+     WHERE project_id = ${action.projectId}::uuid AND id = ${action.id}::uuid AND decision = 'NEEDS_APPROVAL'`
 
 /** The newest segment of each of these runs: the active one while the run lives. */
 export const lastSegments = (db: Reader, runs: readonly Ref[]) =>

@@ -97,7 +97,16 @@ const ApprovalResolved = builder.objectRef<SignalRow>('ApprovalResolved').implem
       resolve: (s, _, { loaders }) =>
         found(loaders.approval.load({ projectId: s.projectId, id: s.payload.approvalId ?? '' })),
     }),
-    decision: t.string({ description: 'What was decided.', resolve: (s) => s.payload.decision ?? '' }),
+    decision: t.string({
+      description:
+        'What it comes to for you. `deny` also where an action was allowed that phase or task don’t allow any more; then `code` says which.',
+      resolve: (s) => s.payload.decision ?? '',
+    }),
+    code: t.string({
+      nullable: true,
+      description: 'Why an action was denied, as its line in the ledger says; null where none was.',
+      resolve: (s) => s.payload.code ?? null,
+    }),
     note: t.string({
       nullable: true,
       description: 'What the one who decided added.',
