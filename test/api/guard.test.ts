@@ -72,6 +72,13 @@ describe('an action', () => {
     const { owner, runId, runToken } = story
     const refused = await owner.refused('requestAction', { runId, runToken, tool: 'rm' })
     expect(refused).toMatchObject({ __typename: 'Refused', code: 'TOOL_UNKNOWN' })
+    // What each plan lists although no runtime declares it is a call of its own.
+    expect(await owner.refused('requestAction', { runId, runToken, tool: 'protocol_handoff' })).toMatchObject(
+      {
+        code: 'TOOL_UNKNOWN',
+        message: expect.stringContaining('proposeHandoff'),
+      },
+    )
     expect(await ledger(story)).toEqual([])
     expect(await typesAfter(story, before)).toEqual([])
     await story.writes.fail()

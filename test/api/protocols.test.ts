@@ -294,6 +294,37 @@ test('what is wrong with a definition is said at its place, by the name of the f
   expect(await written()).toEqual(before)
 })
 
+test('what another protocol of the project governs is not ungoverned in a new one, which is told so', async () => {
+  const story = await given(app).project()
+  await register(story, yaml(1))
+  const payer = `id: payer
+version: 1
+title: Payer
+initialPhase: pay
+phases:
+  - name: pay
+    allowedActions: [ungoverned]
+    needsApproval: [refunds.pay]
+    final: true
+`
+  const other = await given(app).project()
+  await register(other, payer)
+  const before = await written()
+  expect(await refused(story, payer)).toMatchObject({
+    code: 'INVALID_INPUT',
+    issues: [
+      {
+        path: ['definition', 'phases', '0', 'needsApproval', '0'],
+        message: expect.stringMatching(/^ACTION_NOT_IN_PHASE: /),
+      },
+    ],
+  })
+  expect(await written()).toEqual(before)
+  // What is registered stays as it is, and is the same success again.
+  await register(other, yaml(1))
+  await register(other, payer)
+})
+
 test('reading needs protocol.read, registering protocol.register; a project that is not there has none', async () => {
   const story = await given(app).project()
   const grants = (...capabilities: string[]) => [{ capabilities, projectId: story.projectId }]

@@ -195,8 +195,12 @@ export function parseProtocol(value: unknown): Protocol | Refusal {
       result.error.issues.map((issue) => ({ path: issue.path.map(String), message: said(issue).message })),
     )
   }
-  const protocol = protocolFrom(result.data)
-  const flaws = flawsOf(protocol, builtIn)
+  return sound(protocolFrom(result.data), builtIn)
+}
+
+/** A protocol without flaws among `others`, which govern what is not `ungoverned`; else as `parseProtocol` refuses it. */
+export function sound(protocol: Protocol, others: readonly Protocol[]): Protocol | Refusal {
+  const flaws = flawsOf(protocol, others)
   return flaws.length === 0
     ? protocol
     : flawed(flaws.map(({ code, path }) => ({ path, message: `${code}: ${flawCodes[code]}` })))

@@ -7,7 +7,7 @@ import { canonicalJson } from '../../platform/strict-json.ts'
 import type { Platform } from '../../platform/transaction.ts'
 import { audit } from '../access/operations.ts'
 import { builtIn } from './built-in.ts'
-import { parseProtocol } from './definition.ts'
+import { parseProtocol, sound } from './definition.ts'
 import { type DefinitionFormat, readDefinition } from './reading.ts'
 import { isAllowed, mostVersions, nameOf, type Protocol, registration, resolve } from './rules.ts'
 import * as store from './store.ts'
@@ -98,7 +98,8 @@ export async function listProtocols(db: Db, projectId: string): Promise<ListedPr
 const digestOf = (protocol: Protocol) => createHash('sha256').update(canonicalJson(protocol)).digest('hex')
 
 /**
- * Registers a version of a protocol, for good. INVALID_INPUT names what is wrong with the definition. The same
+ * Registers a version of a protocol, for good. INVALID_INPUT names what is wrong with the definition, by itself and among
+ * those of the project: what another one governs is not `ungoverned`. The same
  * definition again is the same success; another one under a version that is there, a version that does not follow the
  * latest, and an id that is built in are CONFLICT; a project keeps at most 500 versions (CAPACITY). Audited.
  */
@@ -118,6 +119,7 @@ export async function registerProtocol(
     const { versions, inProject } = await store.versionsNamed(unit.tx, projectId, id)
     const isBuiltIn = builtIn.some((each) => each.id === id)
     if (!accept(registration({ version, digest }, versions, isBuiltIn))) return { projectId, name }
+    accept(sound(protocol, (await protocolsOf(unit.tx, projectId)).all))
     if (inProject >= mostVersions) {
       throw new Refusal('CAPACITY', `A project keeps ${mostVersions} versions of protocols.`)
     }

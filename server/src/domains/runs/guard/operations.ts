@@ -58,7 +58,7 @@ export async function requestAction(
   return fencedWrite(platform, call, input, 'write', async (unit, { session, run }) => {
     const at = await standOf(unit, run, protocols)
     const tool = at.tools.find(({ name }) => name === input.tool)
-    if (!tool) throw rules.toolUnknown()
+    if (!tool) throw rules.toolUnknown(input.tool)
     const standing = {
       protocol: at.definition,
       phase: at.phase,

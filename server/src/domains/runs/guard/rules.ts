@@ -84,8 +84,18 @@ export function decideAnswered(
     : { decision: 'ALLOWED', code: null }
 }
 
-export const toolUnknown = () =>
-  new Refusal('TOOL_UNKNOWN', 'The runtime declared no such tool. Register it, or use another.')
+/** What every plan lists although no runtime declares it: each is a call of the API by itself, and never an action. */
+const ownCalls: Readonly<Record<string, string>> = {
+  protocol_handoff: 'proposeHandoff',
+  analysis_requirements_commit: 'commitRequirements',
+}
+export const toolUnknown = (tool: string) =>
+  new Refusal(
+    'TOOL_UNKNOWN',
+    Object.hasOwn(ownCalls, tool)
+      ? `The runtime declared no such tool: call \`${ownCalls[tool]}\`, which needs no permission.`
+      : 'The runtime declared no such tool. Register it, or use another.',
+  )
 
 /** Only an allowed action has a result, and only one. */
 export function decideResult(action: { decision: string; ok: boolean | null }): Refusal | null {
