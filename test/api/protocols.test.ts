@@ -4,7 +4,8 @@ import { audit } from '../kit/audit.ts'
 import type { Client } from '../kit/client.ts'
 import { statementsOf } from '../kit/counting.ts'
 import { principalWith } from '../kit/hostile-world.ts'
-import { given, givenSession, type Story } from '../kit/story.ts'
+import { registerProtocol as register, refundReview as yaml } from '../kit/protocols.ts'
+import { given, type Story } from '../kit/story.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -15,27 +16,6 @@ afterAll(async () => {
   await app.close()
 })
 
-const yaml = (version: number, title = 'Refund review') => `# Who asks for money back gets an answer.
-id: refund-review
-version: ${version}
-title: ${title}
-initialPhase: look
-phases:
-  - name: look
-    allowedActions: [refunds.read, ungoverned]
-    transitions:
-      - { to: decide, on: { action: refunds.read } }
-  - name: decide
-    allowedActions: [refunds.*, ungoverned]
-    needsApproval: [refunds.pay]
-    final: true
-governs: [refunds.*]
-completion: { requiredFacts: { decided: true }, strict: true }
-startRules:
-  - id: REFUND_ASKED
-    anyOf: [{ all: [[refund, 退款], [please, 请]] }]
-    noneOf: [policy]
-`
 const json = (change: object) =>
   JSON.stringify({
     id: 'triage',
@@ -46,12 +26,6 @@ const json = (change: object) =>
     ...change,
   })
 
-const register = (story: Story, definition: string, format = 'YAML', more: object = {}) =>
-  story.owner.do<{ protocol: { name: string } }>(
-    'registerProtocol',
-    { projectId: story.projectId, definition, format, ...more },
-    'protocol{name}',
-  )
 const refused = (story: Story, definition: string, format = 'YAML') =>
   story.owner.refused('registerProtocol', { projectId: story.projectId, definition, format })
 
@@ -354,65 +328,6 @@ test('the JSON Schema of a definition is served to whoever is signed in', async 
   )
   expect(protocolSchema.required).toEqual(['id', 'version', 'title', 'initialPhase', 'phases'])
   expect(await app.owner.as('wh_nobody').refusedQuery('{protocolSchema}')).toBe('UNAUTHENTICATED')
-})
-
-describe('a turn', () => {
-  const said = async (story: Story, text: string, more: object = {}) => {
-    const { run } = await story.owner.do<{ run: { route: { protocol: string; reasons: string[] } } }>(
-      'submitTurn',
-      { sessionId: story.sessionId, text, ...more },
-      'run{route{protocol reasons}}',
-    )
-    return run.route
-  }
-
-  test('starts a registered protocol by its rule, or by its name, in its newest version', async () => {
-    const story = await givenSession(app, { maxLiveRunsPerSession: 8, maxConcurrentRuns: 8 })
-    await register(story, yaml(1))
-    await register(story, yaml(2, 'Refund review, shorter'))
-    expect(await said(story, 'Refund my order, please')).toMatchObject({
-      protocol: 'refund-review@2',
-      reasons: ['REFUND_ASKED'],
-    })
-    await story.session()
-    expect(await said(story, 'The refund policy, please')).not.toMatchObject({ reasons: ['REFUND_ASKED'] })
-    expect(await said(story, 'Anything', { protocol: 'refund-review@1' })).toMatchObject({
-      protocol: 'refund-review@1',
-    })
-  })
-
-  test('can’t name a protocol that the project doesn’t allow, nor one of another project', async () => {
-    const story = await givenSession(app)
-    const other = await givenSession(app)
-    await register(story, yaml(1))
-    const allow = (allowedProtocols: string[]) =>
-      story.owner.do<{ project: { allowedProtocols: string[] | null; version: number } }>(
-        'updateProject',
-        { projectId: story.projectId, allowedProtocols },
-        'project{allowedProtocols version}',
-      )
-    const turn = (of: Story, protocol: string) =>
-      of.owner.refused('submitTurn', { sessionId: of.sessionId, text: 'Do it', protocol })
-    const { project } = await allow(['data-analysis', 'data-analysis'])
-    expect(project.allowedProtocols).toEqual(['data-analysis', 'general-task'])
-    // The same again changes nothing, in whatever order it is said.
-    expect((await allow(['general-task', 'data-analysis'])).project.version).toBe(project.version)
-    expect((await list(story)).map(({ protocolId, allowed }) => [protocolId, allowed])).toEqual([
-      ['general-task', true],
-      ['data-analysis', true],
-      ['refund-review', false],
-    ])
-    expect(await turn(story, 'refund-review')).toMatchObject({ code: 'PROTOCOL_NOT_AUTHORIZED' })
-    expect(await turn(other, 'refund-review')).toMatchObject({ code: 'PROTOCOL_UNKNOWN' })
-    expect((await allow([])).project.allowedProtocols).toBeNull()
-    await said(story, 'Do it', { protocol: 'refund-review' })
-    expect(
-      await story.owner.refused('updateProject', {
-        projectId: story.projectId,
-        allowedProtocols: ['refund-review@1'],
-      }),
-    ).toMatchObject({ code: 'INVALID_INPUT', issues: [{ path: ['allowedProtocols', '0'] }] })
-  })
 })
 
 test('the list costs the same few statements for many versions as for one, whatever is selected', async () => {
