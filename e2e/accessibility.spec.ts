@@ -2,6 +2,7 @@ import AxeBuilder from '@axe-core/playwright'
 import type { Page } from '@playwright/test'
 import { givenFamily } from './kit/family.ts'
 import { setPreferences } from './kit/page.ts'
+import { givenProtocol, refundReview, refundReview2 } from './kit/protocols.ts'
 import { expect, type Project, test } from './kit/test.ts'
 
 const standards = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa']
@@ -97,6 +98,44 @@ const routes: Route[] = [
       await page.goto(project.path(`sessions/${id}/branches?view=list`))
       await page.getByRole('button', { name: 'Fork…' }).click()
       await expect(page.getByRole('dialog').getByText('What the fork will see')).toBeVisible()
+    },
+  },
+  {
+    name: 'protocols',
+    open: async (page, project) => {
+      await page.goto(project.path('protocols'))
+      await expect(page.getByRole('link', { name: 'Data analysis' })).toBeVisible()
+    },
+  },
+  {
+    name: 'phases of a protocol',
+    open: async (page, project) => {
+      await page.goto(project.path('protocols/data-analysis'))
+      await expect(page.getByRole('button', { name: /^Phase synthesis/ })).toBeVisible()
+    },
+  },
+  {
+    name: 'phase of a protocol',
+    open: async (page, project) => {
+      await givenProtocol(project, refundReview)
+      await page.goto(project.path('protocols/refund-review?phase=decide'))
+      await expect(page.getByRole('complementary', { name: 'Phase decide' })).toBeVisible()
+    },
+  },
+  {
+    name: 'definition of a protocol',
+    open: async (page, project) => {
+      await page.goto(project.path('protocols/data-analysis?tab=definition'))
+      await expect(page.getByText('query_planning').first()).toBeVisible()
+    },
+  },
+  {
+    name: 'versions of a protocol compared',
+    open: async (page, project) => {
+      await givenProtocol(project, refundReview)
+      await givenProtocol(project, refundReview2)
+      await page.goto(project.path('protocols/refund-review?tab=compare'))
+      await expect(page.getByText('allows customers.read')).toBeVisible()
     },
   },
   {

@@ -86,6 +86,11 @@ function Frame() {
               run: () => void navigate({ to: '/p/$slug/sessions', params: project }),
             },
             {
+              keys: 'g o',
+              label: t('nav.protocols'),
+              run: () => void navigate({ to: '/p/$slug/protocols', params: project }),
+            },
+            {
               keys: 'g p',
               label: t('nav.settings'),
               run: () => void navigate({ to: '/p/$slug/settings', params: project }),

@@ -21,7 +21,7 @@ export function useCrumb(title: string | undefined): void {
   }, [title, setTitle])
 }
 
-const sections = ['inbox', 'sessions', 'settings', 'health', 'audit', 'access'] as const
+const sections = ['inbox', 'sessions', 'protocols', 'settings', 'health', 'audit', 'access'] as const
 type Section = (typeof sections)[number]
 
 type CrumbsProps = {

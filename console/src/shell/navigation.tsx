@@ -49,6 +49,9 @@ export function Navigation({ project, waiting, onNavigate }: NavigationProps) {
           <Link to="/p/$slug/sessions" params={project}>
             {t('nav.sessions')}
           </Link>
+          <Link to="/p/$slug/protocols" params={project}>
+            {t('nav.protocols')}
+          </Link>
           <hr />
           <Link to="/p/$slug/settings" params={project}>
             {t('nav.settings')}

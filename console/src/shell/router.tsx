@@ -9,6 +9,7 @@ import {
 import { accessSearch, auditSearch, signInSearch } from '../domains/access/search.ts'
 import { inboxSearch } from '../domains/delivery/search.ts'
 import { healthSearch } from '../domains/health/search.ts'
+import { protocolSearch, protocolsSearch } from '../domains/protocols/search.ts'
 import { branchesSearch } from '../domains/sessions/forks/search.ts'
 import { sessionSearch, sessionsSearch } from '../domains/sessions/search.ts'
 import { preferences } from '../kit/preferences.ts'
@@ -127,6 +128,20 @@ const branches = createRoute({
   component: lazyRouteComponent(() => import('../domains/sessions/forks/branches-page.tsx'), 'BranchesPage'),
 })
 
+const protocols = createRoute({
+  getParentRoute: () => project,
+  path: '/protocols',
+  validateSearch: protocolsSearch,
+  component: lazyRouteComponent(() => import('../domains/protocols/protocols-page.tsx'), 'ProtocolsPage'),
+})
+
+const protocol = createRoute({
+  getParentRoute: () => project,
+  path: '/protocols/$protocolId',
+  validateSearch: protocolSearch,
+  component: lazyRouteComponent(() => import('../domains/protocols/protocol-page.tsx'), 'ProtocolPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -150,7 +165,17 @@ export const router = createRouter({
       access,
       audit,
       health,
-      project.addChildren([projectHome, inbox, sessions, session, branches, settings, projectAudit]),
+      project.addChildren([
+        projectHome,
+        inbox,
+        sessions,
+        session,
+        branches,
+        protocols,
+        protocol,
+        settings,
+        projectAudit,
+      ]),
     ]),
   ]),
   defaultPreload: 'intent',

@@ -4,6 +4,7 @@ export const en = {
     label: 'Main',
     inbox: 'Inbox',
     sessions: 'Sessions',
+    protocols: 'Protocols',
     settings: 'Project',
     health: 'Health',
     audit: 'Audit',

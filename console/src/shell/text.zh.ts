@@ -7,6 +7,7 @@ export const zh: SameKeys<typeof en> = {
     label: '主导航',
     inbox: '收件箱',
     sessions: '会话',
+    protocols: '协议',
     settings: '项目',
     health: '健康',
     audit: '审计',
