@@ -139,6 +139,16 @@ const routes: Route[] = [
     },
   },
   {
+    name: 'protocol that is written, with a flaw',
+    open: async (page, project) => {
+      await page.goto(project.path('protocols/new/draft'))
+      await page.getByRole('textbox', { name: 'Definition' }).click()
+      await page.keyboard.press('ControlOrMeta+End')
+      await page.keyboard.insertText('extraction: perhaps')
+      await expect(page.getByRole('region', { name: 'Not as the schema says' })).toBeVisible()
+    },
+  },
+  {
     name: 'project settings',
     open: async (page, project) => {
       await page.goto(project.path('settings'))

@@ -85,3 +85,87 @@ test('where a protocol is used: the sessions whose task is under it', async ({ p
   await table.getByRole('link', { name: 'Sales by region' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'Sales by region' })).toBeVisible()
 })
+
+test('a protocol is registered: what is wrong is named at its place, mended, and the phases are there; then its next version', async ({
+  page,
+  project,
+}) => {
+  await page.goto(project.path('protocols'))
+  await page.getByRole('button', { name: 'New protocol' }).click()
+  const editor = page.getByRole('textbox', { name: 'Definition' })
+  const write = async (text: string) => {
+    await editor.click()
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.insertText(text)
+  }
+  // What the schema can say is said while it is written.
+  await write(refundReview.replace('final: true', 'final: perhaps'))
+  const wrong = page.getByRole('region', { name: 'Not as the schema says' })
+  await expect(wrong).toContainText('phases[2].final')
+  // What can't be read is marked where it breaks, and the last that could is still drawn.
+  await write(refundReview.replace('[orders.read, payments.read, ungoverned]', '[orders.read'))
+  await expect(page.getByRole('region', { name: 'This can’t be read' })).toContainText(/line \d+/)
+  const graph = page.getByRole('region', { name: /^Phases of the draft/ })
+  await expect(graph.getByRole('button')).toHaveCount(3)
+
+  // What only the server can say is named by it, at its place, and what was typed stays.
+  await write(refundReview.replace('- to: decide', '- to: decide_later'))
+  await expect(page.getByText('As the schema says.')).toBeVisible()
+  await page.getByRole('button', { name: 'Register' }).click()
+  const refused = page.getByRole('region', { name: 'What kept it from being registered' })
+  const flaw = refused.getByRole('button', { name: /UNKNOWN_PHASE/ })
+  await expect(flaw).toContainText('line 10')
+  await expect(flaw).toContainText('phases[0].transitions[0].to')
+  await expect(editor).toContainText('decide_later')
+  // It is kept even when the page is left, and the place is gone to with a click.
+  await page.reload()
+  await expect(editor).toContainText('decide_later')
+  await page.getByRole('button', { name: 'Register' }).click()
+  await flaw.click()
+  await expect(editor).toBeFocused()
+  await page.keyboard.press('End')
+  for (const _ of '_later') await page.keyboard.press('Backspace')
+  await page.getByRole('button', { name: 'Register' }).click()
+
+  await expect(page.getByRole('heading', { level: 1, name: 'Refund review' })).toBeVisible()
+  const phases = page.getByRole('region', { name: /^Phases of refund-review@1/ })
+  await expect(phases.getByRole('button')).toHaveCount(3)
+
+  await page.getByRole('button', { name: 'New version' }).click()
+  await expect(page.getByRole('heading', { level: 1, name: 'New version of Refund review' })).toBeVisible()
+  await expect(editor).toContainText('# Refunds are money')
+  await expect(editor).toContainText('version: 2')
+  await write(refundReview2)
+  await page.getByRole('button', { name: 'Register' }).click()
+  await expect(page.getByRole('combobox', { name: 'Version' })).toHaveValue('2')
+  await page.getByRole('tab', { name: 'Compare' }).click()
+  await expect(page.getByRole('region', { name: 'What is different' })).toContainText(
+    'asks an owner before refund.decline',
+  )
+})
+
+test('what is built in is copied as a protocol of another name; the same version again is refused in words', async ({
+  page,
+  project,
+}) => {
+  await page.goto(project.path('protocols/data-analysis'))
+  await page.getByRole('button', { name: 'Copy as a new protocol' }).click()
+  const editor = page.getByRole('textbox', { name: 'Definition' })
+  await expect(editor).toContainText('id: my-data-analysis')
+  await page.getByText('JSON', { exact: true }).click()
+  await expect(editor).toContainText('"id": "my-data-analysis"')
+  await editor.click()
+  await page.keyboard.press('ControlOrMeta+a')
+  await page.keyboard.insertText(
+    JSON.stringify({
+      id: 'data-analysis',
+      version: 2,
+      title: 'Mine',
+      initialPhase: 'only',
+      phases: [{ name: 'only', allowedActions: ['ungoverned'], final: true }],
+    }),
+  )
+  await page.getByRole('button', { name: 'Register' }).click()
+  await expect(page.getByRole('alert')).toContainText('CONFLICT')
+  await expect(editor).toContainText('"Mine"')
+})

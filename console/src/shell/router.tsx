@@ -9,7 +9,7 @@ import {
 import { accessSearch, auditSearch, signInSearch } from '../domains/access/search.ts'
 import { inboxSearch } from '../domains/delivery/search.ts'
 import { healthSearch } from '../domains/health/search.ts'
-import { protocolSearch, protocolsSearch } from '../domains/protocols/search.ts'
+import { newProtocolSearch, protocolSearch, protocolsSearch } from '../domains/protocols/search.ts'
 import { branchesSearch } from '../domains/sessions/forks/search.ts'
 import { sessionSearch, sessionsSearch } from '../domains/sessions/search.ts'
 import { preferences } from '../kit/preferences.ts'
@@ -142,6 +142,13 @@ const protocol = createRoute({
   component: lazyRouteComponent(() => import('../domains/protocols/protocol-page.tsx'), 'ProtocolPage'),
 })
 
+const newProtocol = createRoute({
+  getParentRoute: () => project,
+  path: '/protocols/new/draft',
+  validateSearch: newProtocolSearch,
+  component: lazyRouteComponent(() => import('../domains/protocols/register-page.tsx'), 'RegisterPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -173,6 +180,7 @@ export const router = createRouter({
         branches,
         protocols,
         protocol,
+        newProtocol,
         settings,
         projectAudit,
       ]),

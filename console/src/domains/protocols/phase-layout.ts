@@ -44,6 +44,8 @@ const port = 22
 const textLine = 17
 const gap = { least: 44, around: 14 }
 const gutter = 220
+/** Beside the boxes, for words, where no line leaves to the right. */
+const margin = 140
 const lane = 14
 const edge = 1
 
@@ -192,7 +194,9 @@ export function layPhases<Transition extends { to: string }>(
   const middle = (at: number) => boxes[at]!.x + box.width / 2
   const right = edge + inner
   const wordsWidth = (at: number) =>
-    (isLast(at) && sideways ? right + gutter : isLast(at) ? right : middle(at) + box.width / 2 + box.apart) -
+    (isLast(at)
+      ? right + (sideways ? gutter : aside.length > 0 ? 0 : margin)
+      : middle(at) + box.width / 2 + box.apart) -
     middle(at) -
     16
 
@@ -240,6 +244,6 @@ export function layPhases<Transition extends { to: string }>(
     }
     lines.push({ ...names(link), points, words })
   }
-  const width = aside.length > 0 ? firstLane + (aside.length - 1) * lane + edge + 4 : right + edge + 60
+  const width = aside.length > 0 ? firstLane + (aside.length - 1) * lane + edge + 4 : right + edge + margin
   return { boxes, lines, width, height }
 }

@@ -1,4 +1,4 @@
-import { NativeSelect, Tabs } from '@mantine/core'
+import { Button, NativeSelect, Tabs } from '@mantine/core'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback } from 'react'
 import { EmptyState, FailedState } from '../../kit/empty-state.tsx'
@@ -6,6 +6,7 @@ import { useCrumb } from '../../shell/crumbs.tsx'
 import { AppPending } from '../../shell/pending.tsx'
 import { useProject } from '../../shell/viewer.ts'
 import { AllowedTag } from './allowed-tag.tsx'
+import { useMayRegister } from './may-register.ts'
 import { PhasesView } from './phases-view.tsx'
 import type { ProtocolSearch } from './search.ts'
 import { protocolsText } from './text.ts'
@@ -27,6 +28,7 @@ type Tab = (typeof tabs)[number]
 export function ProtocolPage() {
   const t = protocolsText.useText()
   const project = useProject()
+  const mayRegister = useMayRegister()
   const { protocolId } = useParams({ from: '/app/p/$slug/protocols/$protocolId' })
   const search = useSearch({ from: '/app/p/$slug/protocols/$protocolId' })
   const navigate = useNavigate({ from: '/p/$slug/protocols/$protocolId' })
@@ -107,6 +109,22 @@ export function ProtocolPage() {
             </Tabs.Tab>
           ))}
         </Tabs.List>
+        <span className="grow" />
+        {mayRegister && (
+          <Button
+            variant="default"
+            size="compact-sm"
+            onClick={() =>
+              void navigate({
+                to: '/p/$slug/protocols/new/draft',
+                params: project,
+                search: { from: protocol.name },
+              })
+            }
+          >
+            {t(protocol.builtIn ? 'register.openCopy' : 'register.openVersion')}
+          </Button>
+        )}
       </div>
       <Tabs.Panel value={tab} className="page-body">
         <Suspense fallback={<AppPending />}>

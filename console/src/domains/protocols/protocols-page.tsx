@@ -1,4 +1,4 @@
-import { SegmentedControl, TextInput } from '@mantine/core'
+import { Button, SegmentedControl, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, useRef } from 'react'
 import { type DataColumn, DataTable } from '../../kit/data-table.tsx'
@@ -7,6 +7,7 @@ import { useKeys } from '../../kit/keys.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { useProject } from '../../shell/viewer.ts'
 import { AllowedTag } from './allowed-tag.tsx'
+import { useMayRegister } from './may-register.ts'
 import { type ProtocolListRow, protocolList } from './protocol-list.ts'
 import type { ProtocolsSearch } from './search.ts'
 import { protocolsText } from './text.ts'
@@ -17,6 +18,7 @@ import './protocols.css'
 export function ProtocolsPage() {
   const t = protocolsText.useText()
   const project = useProject()
+  const mayRegister = useMayRegister()
   const search = useSearch({ from: '/app/p/$slug/protocols' })
   const navigate = useNavigate({ from: '/p/$slug/protocols' })
   const { protocols, problem, reread } = useProtocols(project.id)
@@ -62,6 +64,15 @@ export function ProtocolsPage() {
             { value: 'registered', label: t('list.registeredOnly') },
           ]}
         />
+        <span className="grow" />
+        {mayRegister && (
+          <Button
+            size="compact-sm"
+            onClick={() => void navigate({ to: '/p/$slug/protocols/new/draft', params: project })}
+          >
+            {t('register.open')}
+          </Button>
+        )}
       </div>
       {problem && !protocols ? (
         <FailedState problem={problem} onRetry={reread} />

@@ -1,4 +1,4 @@
-import { graphql, type ResultOf } from '../../data/graphql.ts'
+import { graphql, ProblemFields, type ResultOf } from '../../data/graphql.ts'
 
 const PhaseFields = graphql(`
   fragment PhaseFields on ProtocolPhase @_unmask {
@@ -33,6 +33,11 @@ export const ProtocolSources = graphql(`
     protocols(projectId: $projectId) { name source format }
   }
 `)
+export const ProtocolSchema = graphql(`
+  query ProtocolSchema {
+    protocolSchema
+  }
+`)
 /** What may change the list: a version is registered, or the project allows others. */
 export const ProtocolChanges = graphql(`
   subscription ProtocolChanges($projectId: ID!) {
@@ -52,6 +57,18 @@ export const ProtocolUse = graphql(`
     }
   }
 `)
+export const RegisterProtocol = graphql(
+  `
+    mutation RegisterProtocol($input: RegisterProtocolInput!) {
+      registerProtocol(input: $input) {
+        __typename
+        ... on RegisterProtocolSuccess { protocol { name protocolId version } }
+        ...ProblemFields
+      }
+    }
+  `,
+  [ProblemFields],
+)
 export type ProtocolRow = ResultOf<typeof ProtocolFields>
 export type PhaseRow = ProtocolRow['phases'][number]
 export type TransitionRow = PhaseRow['transitions'][number]

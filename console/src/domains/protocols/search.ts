@@ -23,3 +23,6 @@ export const protocolSearch = z.object({
   as: z.catch(z.optional(z.enum(['json', 'source'])), undefined),
 })
 export type ProtocolSearch = z.infer<typeof protocolSearch>
+
+/** What the address of a new version remembers: the version that it begins as a copy of, as `id@version`. */
+export const newProtocolSearch = z.object({ from: word })
