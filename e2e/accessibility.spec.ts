@@ -149,6 +149,21 @@ const routes: Route[] = [
     },
   },
   {
+    name: 'routing decisions',
+    open: async (page, project) => {
+      await page.goto(project.path('routing'))
+      await expect(page.getByRole('row', { name: /Is churn stable/ })).toBeVisible()
+    },
+  },
+  {
+    name: 'routing decision',
+    open: async (page, project) => {
+      await page.goto(project.path('routing'))
+      await page.getByRole('row', { name: /再次尝试/ }).click({ position: { x: 5, y: 5 } })
+      await expect(page.getByRole('complementary', { name: 'Decision' })).toBeVisible()
+    },
+  },
+  {
     name: 'project settings',
     open: async (page, project) => {
       await page.goto(project.path('settings'))

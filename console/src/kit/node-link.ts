@@ -12,6 +12,7 @@ export const NodeLinkFields = graphql(`
     ... on Run { number session { id title project { id slug } } }
     ... on Approval { approvalTitle: title session { id title project { id slug } } }
     ... on Message { sequence session { id title project { id slug } } }
+    ... on RouteDecision { routedSession: session { id title project { id slug } } }
     ... on Principal { name }
     ... on Token { name }
     ... on InboxItem { inboxTitle: title project { id slug } }
@@ -50,6 +51,16 @@ export function useNodeAddress(): (node: LinkedNode) => NodeAddress | undefined 
           return {
             label: node.session.title,
             go: session(node.session.id, node.session.project.slug, node.sequence),
+          }
+        case 'RouteDecision':
+          return {
+            label: node.routedSession.title,
+            go: () =>
+              navigate({
+                to: '/p/$slug/routing',
+                params: { slug: node.routedSession.project.slug },
+                search: { decision: node.id },
+              }),
           }
         case 'InboxItem':
           return {

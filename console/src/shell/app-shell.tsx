@@ -91,6 +91,11 @@ function Frame() {
               run: () => void navigate({ to: '/p/$slug/protocols', params: project }),
             },
             {
+              keys: 'g r',
+              label: t('nav.routing'),
+              run: () => void navigate({ to: '/p/$slug/routing', params: project }),
+            },
+            {
               keys: 'g p',
               label: t('nav.settings'),
               run: () => void navigate({ to: '/p/$slug/settings', params: project }),

@@ -21,7 +21,16 @@ export function useCrumb(title: string | undefined): void {
   }, [title, setTitle])
 }
 
-const sections = ['inbox', 'sessions', 'protocols', 'settings', 'health', 'audit', 'access'] as const
+const sections = [
+  'inbox',
+  'sessions',
+  'protocols',
+  'routing',
+  'settings',
+  'health',
+  'audit',
+  'access',
+] as const
 type Section = (typeof sections)[number]
 
 type CrumbsProps = {

@@ -52,6 +52,9 @@ export function Navigation({ project, waiting, onNavigate }: NavigationProps) {
           <Link to="/p/$slug/protocols" params={project}>
             {t('nav.protocols')}
           </Link>
+          <Link to="/p/$slug/routing" params={project}>
+            {t('nav.routing')}
+          </Link>
           <hr />
           <Link to="/p/$slug/settings" params={project}>
             {t('nav.settings')}

@@ -81,6 +81,7 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
       { label: t('nav.inbox'), go: () => void navigate({ to: '/p/$slug/inbox', params: project }) },
       { label: t('nav.sessions'), go: () => void navigate({ to: '/p/$slug/sessions', params: project }) },
       { label: t('nav.protocols'), go: () => void navigate({ to: '/p/$slug/protocols', params: project }) },
+      { label: t('nav.routing'), go: () => void navigate({ to: '/p/$slug/routing', params: project }) },
       { label: t('nav.settings'), go: () => void navigate({ to: '/p/$slug/settings', params: project }) },
       ...all,
     ]

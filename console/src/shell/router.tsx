@@ -10,6 +10,7 @@ import { accessSearch, auditSearch, signInSearch } from '../domains/access/searc
 import { inboxSearch } from '../domains/delivery/search.ts'
 import { healthSearch } from '../domains/health/search.ts'
 import { newProtocolSearch, protocolSearch, protocolsSearch } from '../domains/protocols/search.ts'
+import { routingSearch } from '../domains/routing/search.ts'
 import { branchesSearch } from '../domains/sessions/forks/search.ts'
 import { sessionSearch, sessionsSearch } from '../domains/sessions/search.ts'
 import { preferences } from '../kit/preferences.ts'
@@ -149,6 +150,13 @@ const newProtocol = createRoute({
   component: lazyRouteComponent(() => import('../domains/protocols/register-page.tsx'), 'RegisterPage'),
 })
 
+const routing = createRoute({
+  getParentRoute: () => project,
+  path: '/routing',
+  validateSearch: routingSearch,
+  component: lazyRouteComponent(() => import('../domains/routing/routing-page.tsx'), 'RoutingPage'),
+})
+
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -181,6 +189,7 @@ export const router = createRouter({
         protocols,
         protocol,
         newProtocol,
+        routing,
         settings,
         projectAudit,
       ]),

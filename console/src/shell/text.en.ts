@@ -5,6 +5,7 @@ export const en = {
     inbox: 'Inbox',
     sessions: 'Sessions',
     protocols: 'Protocols',
+    routing: 'Routing',
     settings: 'Project',
     health: 'Health',
     audit: 'Audit',

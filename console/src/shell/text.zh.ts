@@ -8,6 +8,7 @@ export const zh: SameKeys<typeof en> = {
     inbox: '收件箱',
     sessions: '会话',
     protocols: '协议',
+    routing: '路由',
     settings: '项目',
     health: '健康',
     audit: '审计',

@@ -30,7 +30,6 @@ export const en = {
   versionOf: '{{version}} · newest',
   tabs: { phases: 'Phases', definition: 'Definition', compare: 'Compare', use: 'Where used' },
   graph: 'Phases of {{name}} from the first on, with what leads from one to the next',
-  phasesList: 'Phases',
   openPhase: 'Phase {{name}}',
   initial: 'initial',
   final: 'final',

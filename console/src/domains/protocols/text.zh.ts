@@ -33,7 +33,6 @@ export const zh: SameKeys<typeof en> = {
   versionOf: '{{version}} · 最新',
   tabs: { phases: '阶段', definition: '定义', compare: '对比', use: '使用情况' },
   graph: '{{name}} 的阶段：从起始阶段开始，以及各阶段之间的转移条件',
-  phasesList: '阶段',
   openPhase: '阶段 {{name}}',
   initial: '起始',
   final: '终止',
