@@ -168,6 +168,8 @@ const routes: Route[] = [
     open: async (page, project) => {
       await page.goto(project.path('settings'))
       await expect(page.getByRole('heading', { name: 'Limits' })).toBeVisible()
+      await page.getByRole('radio', { name: 'Only these' }).check()
+      await page.getByRole('button', { name: 'Name a server' }).click()
     },
   },
   {

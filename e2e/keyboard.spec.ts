@@ -50,7 +50,16 @@ test('g and a letter goes anywhere, ? lists the keys that work here, Escape clos
 }) => {
   await page.goto(project.path('inbox'))
   await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
-  const places = { s: /sessions$/, p: /settings$/, h: /health$/, u: /audit$/, a: /access/, i: /inbox$/ }
+  const places = {
+    s: /sessions$/,
+    o: /protocols$/,
+    r: /routing$/,
+    p: /settings$/,
+    h: /health$/,
+    u: /audit$/,
+    a: /access/,
+    i: /inbox$/,
+  }
   for (const [key, url] of Object.entries(places)) {
     await page.keyboard.press('g')
     await page.keyboard.press(key)

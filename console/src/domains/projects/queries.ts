@@ -64,16 +64,34 @@ export const SubmitSampleTurn = graphql(
   [ProblemFields],
 )
 
-export const ProjectSettings = graphql(`
-  query ProjectSettings($id: ID!) {
-    project(id: $id) {
-      id slug name version defaultModel defaultThinkingLevel
-      limits {
-        maxConcurrentRuns maxLiveRunsPerSession maxOpenSessions eventRetentionDays maxEventBytes
-        runTimeoutMs offerTimeoutMs runtimeGraceMs approvalTtlMs
+const SettingsFields = graphql(`
+  fragment SettingsFields on Project @_unmask {
+    id slug name version defaultModel defaultThinkingLevel
+    allowedProtocols routeCorrection skillDeny skillAllow
+    mcpAllow { server tools }
+    allowedActions { action allowed reason }
+  }
+`)
+
+export const ProjectSettings = graphql(
+  `
+    query ProjectSettings($id: ID!) {
+      project(id: $id) {
+        ...SettingsFields
+        limits {
+          maxConcurrentRuns maxLiveRunsPerSession maxOpenSessions eventRetentionDays maxEventBytes
+          runTimeoutMs offerTimeoutMs runtimeGraceMs approvalTtlMs
+        }
       }
-      allowedActions { action allowed reason }
     }
+  `,
+  [SettingsFields],
+)
+
+/** What can be allowed; `builtIn` ones are in every project. */
+export const SettingsProtocols = graphql(`
+  query SettingsProtocols($projectId: ID!) {
+    protocols(projectId: $projectId) { name protocolId title latest builtIn }
   }
 `)
 
@@ -82,14 +100,12 @@ export const UpdateProject = graphql(
     mutation UpdateProject($input: UpdateProjectInput!) {
       updateProject(input: $input) {
         __typename
-        ... on UpdateProjectSuccess {
-          project { id slug name version defaultModel defaultThinkingLevel allowedActions { action allowed reason } }
-        }
+        ... on UpdateProjectSuccess { project { ...SettingsFields } }
         ...ProblemFields
       }
     }
   `,
-  [ProblemFields],
+  [ProblemFields, SettingsFields],
 )
 
 export const UpdateProjectLimits = graphql(

@@ -5,9 +5,11 @@ import { AppPending } from '../../shell/pending.tsx'
 import { useProject } from '../../shell/viewer.ts'
 import { GeneralSettings } from './general-settings.tsx'
 import { LimitSettings } from './limit-settings.tsx'
+import { ProtocolSettings } from './protocol-settings.tsx'
 import { ProjectSettings } from './queries.ts'
 import { RuntimeList } from './runtime-list.tsx'
 import { projectsText } from './text.ts'
+import { ToolSettings } from './tool-settings.tsx'
 import './settings.css'
 
 export function SettingsPage() {
@@ -30,6 +32,8 @@ export function SettingsPage() {
       <div className="page-body">
         <div className="sheet settings">
           <GeneralSettings key={`general ${project.id}`} project={project} onConflict={reread} />
+          <ProtocolSettings key={`protocols ${project.id}`} project={project} onConflict={reread} />
+          <ToolSettings key={`tools ${project.id}`} project={project} onConflict={reread} />
           <LimitSettings key={`limits ${project.id}`} project={project} onConflict={reread} />
           <RuntimeList projectId={project.id} />
         </div>
