@@ -79,7 +79,11 @@ test('where a protocol is used: the sessions whose task is under it', async ({ p
   )
   await page.goto(project.path('protocols/general-task?tab=use'))
   await expect(page.getByText('No session is under this version now')).toBeVisible()
-  await page.goto(project.path('protocols/data-analysis?tab=use'))
+  await page.goto(project.path('protocols'))
+  await page
+    .getByRole('row', { name: /Data analysis/ })
+    .getByRole('link', { name: '1 session' })
+    .click()
   const table = page.getByRole('region', { name: 'Sessions under data-analysis@1' })
   await expect(table.getByRole('row').nth(1)).toContainText('Compare sales by region')
   await table.getByRole('link', { name: 'Sales by region' }).click()
@@ -91,7 +95,11 @@ test('a protocol is registered: what is wrong is named at its place, mended, and
   project,
 }) => {
   await page.goto(project.path('protocols'))
-  await page.getByRole('button', { name: 'New protocol' }).click()
+  await expect(page.getByRole('button', { name: 'New protocol' })).toBeVisible()
+  await page.keyboard.press('Control+k')
+  const palette = page.getByRole('dialog', { name: 'Jump to anything' })
+  await palette.getByRole('textbox').fill('new protocol')
+  await palette.getByText('New protocol').click()
   const editor = page.getByRole('textbox', { name: 'Definition' })
   const write = async (text: string) => {
     await editor.click()
@@ -130,6 +138,13 @@ test('a protocol is registered: what is wrong is named at its place, mended, and
   await expect(page.getByRole('heading', { level: 1, name: 'Refund review' })).toBeVisible()
   const phases = page.getByRole('region', { name: /^Phases of refund-review@1/ })
   await expect(phases.getByRole('button')).toHaveCount(3)
+
+  // It is found by its name from anywhere.
+  await page.keyboard.press('Control+k')
+  await palette.getByRole('textbox').fill('refund-review')
+  await expect(palette.getByText('refund-review@1')).toBeVisible()
+  await page.keyboard.press('Escape')
+  await expect(palette).toBeHidden()
 
   await page.getByRole('button', { name: 'New version' }).click()
   await expect(page.getByRole('heading', { level: 1, name: 'New version of Refund review' })).toBeVisible()

@@ -16,6 +16,11 @@ const PaletteSessions = graphql(`
     sessions(projectId: $projectId, filter: { text: $text }, first: 8) { nodes { id title state } }
   }
 `)
+const PaletteProtocols = graphql(`
+  query PaletteProtocols($projectId: ID!) {
+    protocols(projectId: $projectId) { name protocolId title latest }
+  }
+`)
 const PaletteNode = graphql(
   `
     query PaletteNode($id: ID!) {
@@ -67,6 +72,11 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
     variables: { projectId: project?.id ?? '', text: asked },
     pause: !project || asked === '' || isId,
   })
+  const [known] = useQuery({
+    query: PaletteProtocols,
+    variables: { projectId: project?.id ?? '' },
+    pause: !project || asked === '',
+  })
   const [node] = useQuery({ query: PaletteNode, variables: { id: asked }, pause: !isId })
   const offered = useOfferedCommands()
 
@@ -92,14 +102,21 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
   const commands = offered.flat().filter(({ label }) => matches(label))
   const otherProjects = projects.filter(({ name, id }) => query !== '' && id !== project?.id && matches(name))
   const sessions = asked !== '' && !isId ? (found.data?.sessions.nodes ?? []) : []
+  const protocols =
+    query === ''
+      ? []
+      : (known.data?.protocols ?? []).filter(
+          ({ latest, title, name }) => latest && (matches(title) || matches(name)),
+        )
   const target = isId && node.data?.node ? address(node.data.node) : undefined
   const searching = query !== asked || found.fetching || node.fetching
   const nothing =
-    shownPages.length + commands.length + otherProjects.length + sessions.length === 0 && !target
+    shownPages.length + commands.length + otherProjects.length + sessions.length + protocols.length === 0 &&
+    !target
 
   // The first find is chosen, so that Enter goes there; an Enter that came before the answer goes there when it is here.
   const entered = useRef<string | null>(null)
-  const finds = `${target?.label} ${sessions.map(({ id }) => id)} ${commands.length} ${shownPages.length}`
+  const finds = `${target?.label} ${sessions.map(({ id }) => id)} ${protocols.length} ${commands.length} ${shownPages.length}`
   // biome-ignore lint/correctness/useExhaustiveDependencies: a change of what is listed is the trigger
   useEffect(() => {
     const frame = requestAnimationFrame(() => {
@@ -149,6 +166,23 @@ export function Palette({ project, projects, onClose }: PaletteProps) {
                   void navigate({
                     to: '/p/$slug/sessions/$sessionId',
                     params: { slug: project.slug, sessionId: id },
+                  })
+                }
+              />
+            ))}
+          </Spotlight.ActionsGroup>
+        )}
+        {protocols.length > 0 && project && (
+          <Spotlight.ActionsGroup label={t('nav.protocols')}>
+            {protocols.map(({ name, protocolId, title }) => (
+              <Spotlight.Action
+                key={name}
+                label={title}
+                description={name}
+                onClick={() =>
+                  void navigate({
+                    to: '/p/$slug/protocols/$protocolId',
+                    params: { slug: project.slug, protocolId },
                   })
                 }
               />

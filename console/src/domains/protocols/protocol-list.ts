@@ -1,17 +1,17 @@
-import type { ProtocolRow } from './queries.ts'
+import type { ProtocolSummary } from './queries.ts'
 import type { ProtocolsSearch } from './search.ts'
 
 /** A protocol, whatever its versions. */
 export interface ProtocolListRow {
   /** Its id. */
   id: string
-  newest: ProtocolRow
+  newest: ProtocolSummary
   versions: number
 }
 
 /** One row for each protocol that the filter lets through, in the order of the server's. */
 export function protocolList(
-  protocols: readonly ProtocolRow[],
+  protocols: readonly ProtocolSummary[],
   { q, kind }: Pick<ProtocolsSearch, 'q' | 'kind'>,
 ): ProtocolListRow[] {
   const wanted = q?.toLocaleLowerCase()

@@ -1,17 +1,19 @@
 import { Button, SegmentedControl, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, useRef } from 'react'
+import { useCommands } from '../../kit/commands.ts'
 import { type DataColumn, DataTable } from '../../kit/data-table.tsx'
 import { FailedState, FilteredEmpty } from '../../kit/empty-state.tsx'
 import { useKeys } from '../../kit/keys.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
-import { useProject } from '../../shell/viewer.ts'
+import { type ShellProject, useProject } from '../../shell/viewer.ts'
 import { AllowedTag } from './allowed-tag.tsx'
 import { useMayRegister } from './may-register.ts'
 import { type ProtocolListRow, protocolList } from './protocol-list.ts'
 import type { ProtocolsSearch } from './search.ts'
 import { protocolsText } from './text.ts'
-import { useProtocols } from './use-protocols.ts'
+import { UseCount } from './use-count.tsx'
+import { useProtocolList } from './use-protocols.ts'
 import './protocols.css'
 
 /** Every protocol of the project, by its newest version. */
@@ -21,7 +23,7 @@ export function ProtocolsPage() {
   const mayRegister = useMayRegister()
   const search = useSearch({ from: '/app/p/$slug/protocols' })
   const navigate = useNavigate({ from: '/p/$slug/protocols' })
-  const { protocols, problem, reread } = useProtocols(project.id)
+  const { protocols, problem, reread } = useProtocolList(project.id)
   const field = useRef<HTMLInputElement>(null)
   useKeys(
     t('title'),
@@ -34,7 +36,22 @@ export function ProtocolsPage() {
   )
   const all = useMemo(() => protocolList(protocols ?? [], {}), [protocols])
   const rows = useMemo(() => protocolList(protocols ?? [], search), [protocols, search])
-  const columns = useColumns(project.slug)
+  useCommands(
+    useMemo(
+      () =>
+        mayRegister
+          ? [
+              {
+                id: 'new-protocol',
+                label: t('register.title'),
+                run: () => void navigate({ to: '/p/$slug/protocols/new/draft', params: project }),
+              },
+            ]
+          : [],
+      [t, navigate, project, mayRegister],
+    ),
+  )
+  const columns = useColumns(project)
   const open = ({ id }: ProtocolListRow) =>
     void navigate({ to: '/p/$slug/protocols/$protocolId', params: { slug: project.slug, protocolId: id } })
   return (
@@ -96,7 +113,7 @@ export function ProtocolsPage() {
   )
 }
 
-function useColumns(slug: string): readonly DataColumn<ProtocolListRow>[] {
+function useColumns({ id: projectId, slug }: ShellProject): readonly DataColumn<ProtocolListRow>[] {
   const t = protocolsText.useText()
   return useMemo(
     () => [
@@ -148,6 +165,14 @@ function useColumns(slug: string): readonly DataColumn<ProtocolListRow>[] {
         cell: ({ newest }) => t('actions', { count: newest.governs.length }),
       },
       {
+        id: 'use',
+        header: t('list.use'),
+        width: 110,
+        align: 'end',
+        wide: true,
+        cell: ({ id }) => <UseCount projectId={projectId} slug={slug} protocolId={id} />,
+      },
+      {
         id: 'registered',
         header: t('list.registered'),
         width: 190,
@@ -161,6 +186,6 @@ function useColumns(slug: string): readonly DataColumn<ProtocolListRow>[] {
           ),
       },
     ],
-    [t, slug],
+    [t, slug, projectId],
   )
 }

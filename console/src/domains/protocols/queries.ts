@@ -20,6 +20,22 @@ const ProtocolFields = graphql(
   `,
   [PhaseFields],
 )
+/** Of the list; the whole of a version is much more. */
+const ProtocolListFields = graphql(`
+  fragment ProtocolListFields on ProtocolDefinition @_unmask {
+    name protocolId version title builtIn allowed latest governs
+    phases { name }
+    registeredAt registeredBy { id name }
+  }
+`)
+export const ProtocolListQuery = graphql(
+  `
+    query ProtocolList($projectId: ID!) {
+      protocols(projectId: $projectId) { ...ProtocolListFields }
+    }
+  `,
+  [ProtocolListFields],
+)
 export const ProtocolsQuery = graphql(
   `
     query Protocols($projectId: ID!) {
@@ -51,9 +67,17 @@ export const ProtocolChanges = graphql(`
 export const ProtocolUse = graphql(`
   query ProtocolUse($projectId: ID!, $protocol: String!, $after: String) {
     sessions(projectId: $projectId, filter: { protocol: $protocol }, first: 50, after: $after) {
-      nodes { id title state lastActivityAt intent { id number text } }
+      nodes { id title lastActivityAt intent { id text protocol } }
       pageInfo { hasNextPage endCursor }
-      totalCount
+    }
+  }
+`)
+/** Whether anything is under a protocol at all, whatever its version, and how much up to a score. */
+export const ProtocolUseCount = graphql(`
+  query ProtocolUseCount($projectId: ID!, $protocol: String!) {
+    sessions(projectId: $projectId, filter: { protocol: $protocol }, first: 20) {
+      nodes { id }
+      pageInfo { hasNextPage }
     }
   }
 `)
@@ -70,5 +94,6 @@ export const RegisterProtocol = graphql(
   [ProblemFields],
 )
 export type ProtocolRow = ResultOf<typeof ProtocolFields>
+export type ProtocolSummary = ResultOf<typeof ProtocolListFields>
 export type PhaseRow = ProtocolRow['phases'][number]
 export type TransitionRow = PhaseRow['transitions'][number]

@@ -1,14 +1,17 @@
+import type { TadaDocumentNode } from 'gql.tada'
 import { useEffect, useRef } from 'react'
 import { useQuery } from 'urql'
 import { onReconnected } from '../../data/live.ts'
 import { problemOf } from '../../data/outcome.ts'
 import { watch } from '../../data/watch.ts'
-import { ProtocolChanges, ProtocolsQuery } from './queries.ts'
+import { ProtocolChanges, ProtocolListQuery, ProtocolsQuery } from './queries.ts'
 
-/** Every version of every protocol of a project; read again when one is registered, wherever that was. */
-export function useProtocols(projectId: string) {
+function useLive<Row>(
+  projectId: string,
+  query: TadaDocumentNode<{ protocols: Row[] }, { projectId: string }>,
+) {
   const [{ data, error }, execute] = useQuery({
-    query: ProtocolsQuery,
+    query,
     variables: { projectId },
     requestPolicy: 'cache-and-network',
   })
@@ -24,3 +27,9 @@ export function useProtocols(projectId: string) {
   }, [projectId])
   return { protocols: data?.protocols, problem: error && problemOf(error), reread: () => reread.current() }
 }
+
+/** Every version of every protocol of a project, whole; read again when one is registered, wherever that was. */
+export const useProtocols = (projectId: string) => useLive(projectId, ProtocolsQuery)
+
+/** The same without what a list does not show. */
+export const useProtocolList = (projectId: string) => useLive(projectId, ProtocolListQuery)

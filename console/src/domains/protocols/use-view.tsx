@@ -21,6 +21,8 @@ export function UseView({ protocol }: { protocol: ProtocolRow }) {
     { projectId: project.id, protocol: protocol.name },
     (data) => data.sessions,
   )
+  // The server takes the beginning of a name, and that of version 1 begins version 10; without a task it is the general one.
+  const rows = pages.rows.filter(({ intent }) => (intent?.protocol ?? 'general-task@1') === protocol.name)
   const columns = useMemo(
     (): DataColumn<UseRow>[] => [
       {
@@ -52,13 +54,12 @@ export function UseView({ protocol }: { protocol: ProtocolRow }) {
   return (
     <DataTable
       label={t('use.title', { name: protocol.name })}
-      rows={pages.rows}
+      rows={rows}
       columns={columns}
       rowName={({ title }) => title}
       onOpen={({ id }) =>
         void navigate({ to: '/p/$slug/sessions/$sessionId', params: { slug: project.slug, sessionId: id } })
       }
-      total={pages.total}
       hasMore={pages.hasMore}
       loading={pages.loading}
       loadingMore={pages.loadingMore}
