@@ -55,7 +55,7 @@ test('a new version appears where the protocol is open, and is compared with the
   await givenProtocol(project, refundReview2)
   const words = page.getByRole('region', { name: 'What is different' })
   await expect(words.getByRole('listitem')).toContainText([
-    'When the task was corrected: ALLOW → BLOCK',
+    'When the task was corrected: actions of the run go on → actions are refused (INTENT_STALE)',
     'Phase look_into',
     'allows customers.read',
     'Phase decide',

@@ -1,4 +1,4 @@
-import type { Change, Part } from './compare.ts'
+import type { Change, FieldName, Part } from './compare.ts'
 import { protocolsText } from './text.ts'
 import { useWayWords } from './way-words.ts'
 
@@ -32,6 +32,24 @@ const signOf = (change: Change): '+' | '-' | '~' =>
 function useChangeWords() {
   const t = protocolsText.useText()
   const { conditions } = useWayWords()
+  const value = (name: FieldName, text: string | null): string => {
+    switch (name) {
+      case 'handoffTo':
+        if (text === null) return t('facts.handoffAny')
+        return (JSON.parse(text) as string[]).join(', ') || t('compare.nothing')
+      case 'requiredFacts':
+        return conditions(JSON.parse(text ?? '{}')).join(', ') || t('compare.nothing')
+      case 'staleIntent':
+        return t(text === 'BLOCK' ? 'facts.staleBLOCK' : 'facts.staleALLOW')
+      case 'requirements':
+        return t(text === 'ALL_MET' ? 'facts.allMet' : 'compare.nothing')
+      case 'extraction':
+      case 'strict':
+        return t(text === 'true' ? 'compare.yes' : 'compare.no')
+      default:
+        return text ?? t('compare.nothing')
+    }
+  }
   return (change: Change): string[] => {
     switch (change.of) {
       case 'phase': {
@@ -59,16 +77,15 @@ function useChangeWords() {
         ]
       }
       case 'value': {
-        const value = (text: string | null) => {
-          if (change.name === 'handoffTo' && text === null) return t('facts.handoffAny')
-          if (change.name === 'handoffTo')
-            return (JSON.parse(text ?? '[]') as string[]).join(', ') || t('compare.nothing')
-          if (change.name === 'requiredFacts')
-            return conditions(JSON.parse(text ?? '{}')).join(', ') || t('compare.nothing')
-          return text ?? t('compare.nothing')
-        }
         const field = t(`compare.fields.${change.name}`)
-        return [t('compare.changed', { field, before: value(change.before), after: value(change.after) })]
+        const { before, after } = change
+        return [
+          t('compare.changed', {
+            field,
+            before: value(change.name, before),
+            after: value(change.name, after),
+          }),
+        ]
       }
       default:
         return change satisfies never

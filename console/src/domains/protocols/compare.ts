@@ -13,7 +13,7 @@ type Comparable = Pick<
   | 'completion'
   | 'startRules'
 >
-type FieldName =
+export type FieldName =
   | 'title'
   | 'initialPhase'
   | 'governs'

@@ -12,6 +12,7 @@ import type { ProtocolSearch } from './search.ts'
 import { protocolsText } from './text.ts'
 import { useProtocols } from './use-protocols.ts'
 import { UseView } from './use-view.tsx'
+import '../../kit/peek.css'
 import './protocols.css'
 
 const DefinitionView = lazy(() =>

@@ -134,6 +134,8 @@ export const en = {
     ruleRemoved: 'Start rule {{name}} is gone',
     ruleChanged: 'Start rule {{name}} is different',
     nothing: 'none',
+    yes: 'yes',
+    no: 'no',
     fields: {
       title: 'Title',
       initialPhase: 'Initial phase',

@@ -137,6 +137,8 @@ export const zh: SameKeys<typeof en> = {
     ruleRemoved: '删除开始规则 {{name}}',
     ruleChanged: '开始规则 {{name}} 不同',
     nothing: '无',
+    yes: '是',
+    no: '否',
     fields: {
       title: '标题',
       initialPhase: '起始阶段',
