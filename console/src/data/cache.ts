@@ -60,6 +60,7 @@ export const cacheConfig: Partial<CacheExchangeOpts> = {
   possibleTypes: {
     Problem: ['InvalidInput', 'PermissionDenied', 'NotFound', 'Conflict', 'Refused'],
     Node: [
+      'Action',
       'Approval',
       'AuditEntry',
       'Checkpoint',

@@ -64,6 +64,14 @@ export const en = {
       SESSION_BUSY: 'A run is still alive in this session. Steer it, cancel it, or wait until it ends.',
       SESSION_CLOSED: 'This session is closed. Open it again first.',
       RUNTIME_UNAVAILABLE: 'No agent runtime with a free slot is connected. Connect one and send again.',
+      SESSION_INTENT_REVISION_CONFLICT:
+        'The task has moved meanwhile. Look at it as it is now and decide again.',
+      SEGMENT_REVISION_CONFLICT: 'The run has gone on meanwhile. Look at where it is now and decide again.',
+      STRICT_GOALS_OPEN: 'The protocol is strict, and goals of it are open.',
+      HANDOFF_TARGET_NOT_ALLOWED: 'The present protocol does not hand off to that one.',
+      PROTOCOL_NOT_AUTHORIZED:
+        'The project does not allow this protocol. Its settings list those that it does.',
+      INTENT_FULL: 'A task keeps at most 100 open requirements. Remove some first.',
       PROTOCOL_UNKNOWN: 'This protocol is not known here.',
       UNSUPPORTED_VERSION: 'The server is newer than this page. Load the page again.',
       UNAUTHENTICATED: 'You are signed out. Sign in again.',

@@ -57,6 +57,7 @@ export function runOf(
     failureMessage,
     effects,
     endReason,
+    route: run.route,
     behind: run.endedAt === null ? null : behindHead(run, null),
     runtimeName,
     at,

@@ -3,6 +3,8 @@ import { usePreferences } from '../../kit/preferences.ts'
 import { StateMark } from '../../kit/state-marks.tsx'
 import { exactDuration } from '../../kit/time.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
+import type { TaskDialog } from '../intents/task-dialog.ts'
+import { TaskPanel } from '../intents/task-panel.tsx'
 import { ApprovalState } from '../runs/approval-words.tsx'
 import { Fact } from '../runs/facts.tsx'
 import { isLive } from '../runs/run-state.ts'
@@ -12,18 +14,19 @@ import { SessionSettings } from './session-settings.tsx'
 import { sessionText } from './text.ts'
 import { isUsable, ToolPlanList } from './tool-plan.tsx'
 
-type AsideProps = { session: SessionView; onChanged: () => void }
+type AsideProps = {
+  session: SessionView
+  onChanged: () => void
+  onTask: (dialog: TaskDialog) => void
+  onEvent: (sequence: number) => void
+}
 
 /** What the session is about and what it works with: task, approvals, tools, usage, runtime, settings. */
-export function SessionAside({ session, onChanged }: AsideProps) {
+export function SessionAside({ session, onChanged, onTask, onEvent }: AsideProps) {
   const t = sessionText.useText()
   return (
     <aside className="session-column session-aside" aria-label={t('aside.label')}>
-      {session.intent && (
-        <Part title={t('aside.task')}>
-          <p className="aside-task">{session.intent.text}</p>
-        </Part>
-      )}
+      <TaskPanel session={session} onDialog={onTask} onEvent={onEvent} part={part} />
       <Approvals session={session} />
       <Tools session={session} />
       <UsagePart session={session} />
@@ -34,6 +37,12 @@ export function SessionAside({ session, onChanged }: AsideProps) {
     </aside>
   )
 }
+
+const part = (title: string, right: ReactNode, children: ReactNode) => (
+  <Part title={title} right={right}>
+    {children}
+  </Part>
+)
 
 function Part({ title, right, children }: { title: string; right?: ReactNode; children: ReactNode }) {
   return (

@@ -6,10 +6,11 @@ import { Confirm } from '../../kit/confirm.tsx'
 import { issueOf, ProblemNotice } from '../../kit/problem-notice.tsx'
 import { kitText } from '../../kit/text.ts'
 import { CancelRun, CloseSession, DeleteSession, RenameSession } from './commands.ts'
+import { ForkDialog } from './forks/fork-dialog.tsx'
 import { groupedNumber } from './numbers.ts'
 import { sessionText } from './text.ts'
 
-export type DialogName = 'rename' | 'close' | 'delete' | 'cancel'
+export type DialogName = 'rename' | 'close' | 'delete' | 'cancel' | 'fork'
 
 type Subject = {
   id: string
@@ -26,6 +27,8 @@ type SessionDialogsProps = {
   onClose: () => void
   onChanged: () => void
   onDeleted: () => void
+  /** Where a fork is offered: it is there. */
+  onForked?: (sessionId: string) => void
 }
 
 /** What can't be taken back asks first and says what it does; a refusal keeps the dialog and what was typed. */
@@ -37,6 +40,14 @@ export function SessionDialogs(props: SessionDialogsProps) {
       return <CloseDialog {...props} />
     case 'delete':
       return <DeleteDialog {...props} />
+    case 'fork':
+      return (
+        <ForkDialog
+          sessionId={props.session.id}
+          onClose={props.onClose}
+          onForked={(id) => props.onForked?.(id)}
+        />
+      )
     case 'cancel':
       return <CancelDialog {...props} />
     default:

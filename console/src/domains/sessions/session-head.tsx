@@ -1,5 +1,6 @@
 import { Button, Menu } from '@mantine/core'
 import { notifications } from '@mantine/notifications'
+import { Link } from '@tanstack/react-router'
 import { useMemo, useState, useSyncExternalStore } from 'react'
 import { useClient } from 'urql'
 import { graphql } from '../../data/graphql.ts'
@@ -8,10 +9,14 @@ import { type PaletteCommand, useCommands } from '../../kit/commands.ts'
 import { CopyId } from '../../kit/copy-id.tsx'
 import { RevisionFlag } from '../../kit/revision-flag.tsx'
 import { StateMark } from '../../kit/state-marks.tsx'
+import { useProject } from '../../shell/viewer.ts'
+import type { TaskDialog } from '../intents/task-dialog.ts'
+import { taskText } from '../intents/text.ts'
 import { type Permission, permission } from '../runs/allowed.ts'
 import { isLive, sessionSummary, summaryMark } from '../runs/run-state.ts'
 import { runText } from '../runs/text.ts'
 import { OpenSession } from './commands.ts'
+import { forksText } from './forks/text.ts'
 import { compactNumber, totalTokens } from './numbers.ts'
 import type { DialogName } from './session-dialogs.tsx'
 import type { SessionJournal } from './session-journal.ts'
@@ -39,10 +44,11 @@ type SessionHeadProps = {
   session: SessionView
   journal: SessionJournal
   onDialog: (dialog: DialogName) => void
+  onTask: (dialog: TaskDialog) => void
   onChanged: () => void
 }
 
-export function SessionHead({ session, journal, onDialog, onChanged }: SessionHeadProps) {
+export function SessionHead({ session, journal, onDialog, onTask, onChanged }: SessionHeadProps) {
   const t = sessionText.useText()
   const run = runText.useText()
   const summary = sessionSummary(session)
@@ -69,7 +75,8 @@ export function SessionHead({ session, journal, onDialog, onChanged }: SessionHe
         </div>
       </div>
       <span className="grow" />
-      <MoreMenu session={session} onDialog={onDialog} onChanged={onChanged} />
+      <TaskButtons session={session} onDialog={onDialog} onTask={onTask} />
+      <MoreMenu session={session} onDialog={onDialog} onTask={onTask} onChanged={onChanged} />
       {live && mayCancel.is !== 'hidden' && (
         <Button
           variant="default"
@@ -109,9 +116,29 @@ function EventCount({ journal, known }: { journal: SessionJournal; known: number
   return t('head.counts', { count: Math.max(latest, known) })
 }
 
-function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'journal'>) {
+/** What an owner does most with a task; where there is no room, the menu has it. */
+function TaskButtons({ session, onDialog, onTask }: Omit<SessionHeadProps, 'journal' | 'onChanged'>) {
+  const t = taskText.useText()
+  const forks = forksText.useText()
+  const offered = [
+    { action: 'correctIntent', label: t('action.correct'), run: () => onTask({ kind: 'correct' }) },
+    { action: 'handoffProtocol', label: t('action.handoff'), run: () => onTask({ kind: 'handoff' }) },
+    { action: 'forkSession', label: forks('fork'), run: () => onDialog('fork') },
+  ]
+  return offered.map(({ action, label, run }) =>
+    permission(session.allowedActions, action).is === 'allowed' ? (
+      <Button key={action} variant="default" className="session-task-button" onClick={run}>
+        {label}
+      </Button>
+    ) : null,
+  )
+}
+
+function MoreMenu({ session, onDialog, onTask, onChanged }: Omit<SessionHeadProps, 'journal'>) {
   const t = sessionText.useText()
   const client = useClient()
+  const task = taskText.useText()
+  const forks = forksText.useText()
   const open = useCommand(OpenSession)
   const [exporting, setExporting] = useState(false)
   const may = (action: string) => permission(session.allowedActions, action)
@@ -134,20 +161,31 @@ function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'jour
     if (outcome.ok) onChanged()
     else notifications.show({ message: outcome.problem.message, color: 'red' })
   }
+  const project = useProject()
+  const newest = session.activeRun ?? session.lastRun
   const { id } = session
   const commands = useMemo<PaletteCommand[]>(() => {
     const all: PaletteCommand[] = [
       { id: 'session.rename', label: t('head.rename'), run: () => onDialog('rename') },
       { id: 'session.close', label: t('head.close'), run: () => onDialog('close') },
       { id: 'run.cancel', label: t('head.cancelRun'), run: () => onDialog('cancel') },
+      { id: 'task.correct', label: task('action.correct'), run: () => onTask({ kind: 'correct' }) },
+      { id: 'task.handoff', label: task('action.handoff'), run: () => onTask({ kind: 'handoff' }) },
+      { id: 'session.fork', label: forks('forkThis'), run: () => onDialog('fork') },
     ]
-    const actions = { 'session.rename': 'renameSession', 'session.close': 'closeSession' } as const
+    const actions = {
+      'session.rename': 'renameSession',
+      'session.close': 'closeSession',
+      'session.fork': 'forkSession',
+      'task.correct': 'correctIntent',
+      'task.handoff': 'handoffProtocol',
+    } as const
     return all.filter((command) =>
       command.id === 'run.cancel'
         ? permission(session.activeRun?.allowedActions, 'cancelRun').is === 'allowed'
         : permission(session.allowedActions, actions[command.id as keyof typeof actions]).is === 'allowed',
     )
-  }, [t, onDialog, session])
+  }, [t, task, forks, onDialog, onTask, session])
   useCommands(commands)
   return (
     <Menu position="bottom-end" width={240}>
@@ -157,6 +195,36 @@ function MoreMenu({ session, onDialog, onChanged }: Omit<SessionHeadProps, 'jour
         </Button>
       </Menu.Target>
       <Menu.Dropdown>
+        <Item
+          may={may('correctIntent')}
+          onClick={() => onTask({ kind: 'correct' })}
+          label={task('action.correct')}
+        />
+        <Item
+          may={may('handoffProtocol')}
+          onClick={() => onTask({ kind: 'handoff' })}
+          label={task('action.handoff')}
+        />
+        <Item may={may('forkSession')} onClick={() => onDialog('fork')} label={forks('forkThis')} />
+        <Menu.Item
+          renderRoot={(props) => (
+            <Link
+              {...props}
+              to="/p/$slug/sessions/$sessionId/branches"
+              params={{ slug: project.slug, sessionId: id }}
+            />
+          )}
+        >
+          {forks('title')}
+        </Menu.Item>
+        {newest && (
+          <Item
+            may={permission(newest.allowedActions, 'rerouteRun')}
+            onClick={() => onTask({ kind: 'reroute', run: newest })}
+            label={task('reroute.title', { number: newest.number })}
+          />
+        )}
+        <Menu.Divider />
         <Item may={may('renameSession')} onClick={() => onDialog('rename')} label={t('head.rename')} />
         {session.state === 'OPEN' ? (
           <Item may={may('closeSession')} onClick={() => onDialog('close')} label={t('head.close')} />

@@ -6,6 +6,8 @@ import { EmptyState, FailedState } from '../../kit/empty-state.tsx'
 import { useCrumb } from '../../shell/crumbs.tsx'
 import { AppPending } from '../../shell/pending.tsx'
 import { useProject } from '../../shell/viewer.ts'
+import type { TaskDialog } from '../intents/task-dialog.ts'
+import { TaskDialogs } from '../intents/task-dialogs.tsx'
 import { typesOf } from './event-groups.ts'
 import { EventPanel } from './event-panel.tsx'
 import type { SessionSearch } from './search.ts'
@@ -45,6 +47,15 @@ function OneSession({ id }: { id: string }) {
   useReopened(session, project.id, reread)
   const onChanged = useCallback(() => reread.current(), [reread])
   const onDeleted = useCallback(() => void navigate({ to: '/p/$slug/sessions', search: {} }), [navigate])
+  const onForked = useCallback(
+    (sessionId: string) =>
+      void navigate({
+        to: '/p/$slug/sessions/$sessionId',
+        params: { slug: project.slug, sessionId },
+        search: {},
+      }),
+    [navigate, project.slug],
+  )
   if (session === undefined) {
     if (fetching) return <AppPending />
     const problem = error && problemOf(error)
@@ -60,6 +71,7 @@ function OneSession({ id }: { id: string }) {
       onSearch={onSearch}
       onChanged={onChanged}
       onDeleted={onDeleted}
+      onForked={onForked}
     />
   )
 }
@@ -106,16 +118,25 @@ type LoadedProps = {
   onSearch: (change: Partial<SessionSearch>, replace?: boolean) => void
   onChanged: () => void
   onDeleted: () => void
+  onForked: (sessionId: string) => void
 }
 
-function Loaded({ session, journal, search, onSearch, onChanged, onDeleted }: LoadedProps) {
+function Loaded({ session, journal, search, onSearch, onChanged, onDeleted, onForked }: LoadedProps) {
   const t = sessionText.useText()
   const [dialog, setDialog] = useState<DialogName>()
+  const [task, setTask] = useState<TaskDialog>()
+  const project = useProject()
   const tab = search.event === undefined ? (search.tab ?? 'transcript') : 'details'
   return (
     <div className="page session-page" data-tab={tab}>
       <div>
-        <SessionHead session={session} journal={journal} onDialog={setDialog} onChanged={onChanged} />
+        <SessionHead
+          session={session}
+          journal={journal}
+          onDialog={setDialog}
+          onTask={setTask}
+          onChanged={onChanged}
+        />
         <SegmentedControl
           className="session-tabs"
           fullWidth
@@ -135,10 +156,15 @@ function Loaded({ session, journal, search, onSearch, onChanged, onDeleted }: Lo
         />
       </div>
       <div className="session-columns">
-        <TranscriptColumn journal={journal} session={session} onChanged={onChanged} />
+        <TranscriptColumn journal={journal} session={session} onTask={setTask} onChanged={onChanged} />
         <TimelineColumn journal={journal} search={search} onSearch={onSearch} />
         {search.event === undefined ? (
-          <SessionAside session={session} onChanged={onChanged} />
+          <SessionAside
+            session={session}
+            onChanged={onChanged}
+            onTask={setTask}
+            onEvent={(event) => onSearch({ event })}
+          />
         ) : (
           <EventPanel
             sessionId={session.id}
@@ -150,6 +176,15 @@ function Loaded({ session, journal, search, onSearch, onChanged, onDeleted }: Lo
           />
         )}
       </div>
+      {task && (
+        <TaskDialogs
+          session={session}
+          projectId={project.id}
+          dialog={task}
+          onClose={() => setTask(undefined)}
+          onChanged={onChanged}
+        />
+      )}
       {dialog && (
         <SessionDialogs
           session={session}
@@ -157,6 +192,7 @@ function Loaded({ session, journal, search, onSearch, onChanged, onDeleted }: Lo
           onClose={() => setDialog(undefined)}
           onChanged={onChanged}
           onDeleted={onDeleted}
+          onForked={onForked}
         />
       )}
     </div>

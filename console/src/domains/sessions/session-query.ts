@@ -3,6 +3,7 @@ import { useQuery } from 'urql'
 import { graphql, type ResultOf } from '../../data/graphql.ts'
 import { onReconnected } from '../../data/live.ts'
 import { watch } from '../../data/watch.ts'
+import { RevisionFields } from '../intents/task-queries.ts'
 import { ApprovalFields, type SessionEvent } from './session-event.ts'
 
 /** A run as the transcript, the header and the details show it. */
@@ -25,7 +26,7 @@ export const RunFields = graphql(`
     route { id protocol relation source }
     binding { active { id number } }
     headAtEnd { id number }
-    segment { id protocol phase state }
+    segment { id protocol phase state revision }
     allowedActions { action allowed reason }
   }
 `)
@@ -50,7 +51,7 @@ const SessionPageQuery = graphql(
       openApprovals
       liveRuns
       usage { inputTokens outputTokens cachedTokens modelCalls toolCalls milliseconds }
-      intent { id number protocol text at }
+      intent { ...RevisionFields }
       activeRun { ...RunFields toolPlan { entries { name action group source server exposed status reasons handoffTo } } }
       lastRun { ...RunFields toolPlan { entries { name action group source server exposed status reasons handoffTo } } }
       approvals(open: true) { ...ApprovalFields }
@@ -58,7 +59,7 @@ const SessionPageQuery = graphql(
     }
   }
 `,
-  [RunFields, ApprovalFields],
+  [RunFields, ApprovalFields, RevisionFields],
 )
 
 export type SessionView = NonNullable<ResultOf<typeof SessionPageQuery>['session']>

@@ -6,6 +6,9 @@ import { StateMark } from '../../kit/state-marks.tsx'
 import { kitText } from '../../kit/text.ts'
 import { Timestamp } from '../../kit/timestamp.tsx'
 import { useViewer } from '../../shell/viewer.ts'
+import { RerouteAction } from '../intents/reroute-action.tsx'
+import type { TaskDialog } from '../intents/task-dialog.ts'
+import { permission } from '../runs/allowed.ts'
 import { isLive, runMark, shownState } from '../runs/run-state.ts'
 import { runText } from '../runs/text.ts'
 import { Composer } from './composer.tsx'
@@ -13,12 +16,17 @@ import type { SessionJournal } from './session-journal.ts'
 import type { SessionView } from './session-query.ts'
 import { sessionText } from './text.ts'
 import './transcript.css'
-import { type TranscriptEntry, type TranscriptRun, transcriptEntries } from './transcript.ts'
+import { type Transcript, type TranscriptEntry, type TranscriptRun, transcriptEntries } from './transcript.ts'
 import { useTranscript } from './use-transcript.ts'
 
-type TranscriptColumnProps = { journal: SessionJournal; session: SessionView; onChanged: () => void }
+type TranscriptColumnProps = {
+  journal: SessionJournal
+  session: SessionView
+  onTask: (dialog: TaskDialog) => void
+  onChanged: () => void
+}
 
-export function TranscriptColumn({ journal, session, onChanged }: TranscriptColumnProps) {
+export function TranscriptColumn({ journal, session, onTask, onChanged }: TranscriptColumnProps) {
   const t = sessionText.useText()
   const words = kitText.useText()
   const pages = useTranscript(journal, session)
@@ -52,9 +60,26 @@ export function TranscriptColumn({ journal, session, onChanged }: TranscriptColu
         {entries.map((entry) => (
           <Entry key={entry.key} entry={entry} />
         ))}
+        <BesideTask session={session} transcript={pages.transcript} onTask={onTask} onChanged={onChanged} />
       </div>
       <Composer session={session} onChanged={onChanged} />
     </section>
+  )
+}
+
+type BesideTaskProps = Omit<TranscriptColumnProps, 'journal'> & { transcript: Transcript }
+
+/** Under a newest run that was taken as beside the task: that it can be made a part of it. */
+function BesideTask({ session, transcript, onTask, onChanged }: BesideTaskProps) {
+  const newest = session.activeRun ?? session.lastRun
+  const route = newest && transcript.runs.get(newest.id)?.route
+  if (!newest || !session.intent || route?.relation !== 'SIDE_CHAT') return null
+  if (permission(newest.allowedActions, 'rerouteRun').is !== 'allowed') return null
+  const run = { id: newest.id, number: newest.number, route }
+  return (
+    <div className="transcript-beside">
+      <RerouteAction run={run} onOther={() => onTask({ kind: 'reroute', run })} onChanged={onChanged} />
+    </div>
   )
 }
 

@@ -19,6 +19,8 @@ export type TranscriptRun = Pick<
   runtimeName: string | null
   /** Where the run acted under another revision than the task was at. */
   behind: { acted: number; head: number } | null
+  /** Null until it is known. */
+  route: { id: string; protocol: string; relation: string } | null
   at: string
   asks: readonly { id: string; title: string }[]
 }
@@ -85,6 +87,11 @@ export function withEvents(transcript: Transcript, events: readonly SessionEvent
       case 'RunStateDetail':
         if (event.run) runs.set(event.run.id, runAfter(runs.get(event.run.id), event, event.run, detail))
         break
+      case 'RouteDetail': {
+        const run = event.run && runs.get(event.run.id)
+        if (run && detail.route) runs.set(run.id, { ...run, route: detail.route })
+        break
+      }
       case 'ApprovalDetail':
         if (event.run && detail.approval)
           runs.set(event.run.id, asking(runs.get(event.run.id), event, event.run, detail.approval))
@@ -119,6 +126,7 @@ function runAfter(
     number,
     state: detail.runState,
     behind: before?.behind ?? null,
+    route: before?.route ?? null,
     completion: detail.completion ?? before?.completion ?? null,
     failureCode: detail.failureCode ?? before?.failureCode ?? null,
     failureMessage: detail.failureMessage ?? before?.failureMessage ?? null,
@@ -143,6 +151,7 @@ function asking(
     number,
     state: approval.run.state,
     behind: null,
+    route: null,
     completion: null,
     failureCode: null,
     failureMessage: null,

@@ -17,6 +17,7 @@ import { ToolPlanRef, toolPlanOf } from './guard/plan/graphql.ts'
 import { probeRuns, type RunRow } from './operations.ts'
 import {
   decideRun,
+  isLive,
   type EffectState,
   effectStates,
   type RunState,
@@ -228,7 +229,14 @@ builder.node(RunRef, {
           const state = decideRun(run.state as RunState, verb)
           return allowed(mutation, capability, state instanceof Refusal ? state : null)
         })
-        return [...ofState, allowed('rerouteRun', 'intent.correct', await staleRoute(run, context))]
+        const ended = isLive(run.state as RunState)
+          ? null
+          : new Refusal('CONFLICT', `The run has ended (${run.state}).`)
+        return [
+          ...ofState,
+          allowed('rebindRun', 'intent.correct', ended),
+          allowed('rerouteRun', 'intent.correct', await staleRoute(run, context)),
+        ]
       },
     }),
   }),

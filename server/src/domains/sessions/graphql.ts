@@ -84,9 +84,21 @@ async function allowedOn(context: Context, session: SessionRow) {
       ['exportSession', 'session.export'],
       ['createCheckpoint', 'session.fork'],
       ['forkSession', 'session.fork'],
+      ['correctIntent', 'intent.correct'],
     ] as const
   ).map(([action, capability]) => allowedAction(action, authorize(viewerOf(context), capability, scope)))
-  return [...actions, ...atAnyTime]
+  const noTask =
+    (session.intentHeadId ?? session.forkRevisionId) === null
+      ? new Refusal('CONFLICT', 'The session has no task yet.')
+      : null
+  const ofTask = [
+    allowedAction('revertIntent', authorize(viewerOf(context), 'intent.correct', scope) ?? noTask),
+    allowedAction(
+      'handoffProtocol',
+      authorize(viewerOf(context), 'protocol.handoff', scope) ?? (session.liveRuns > 0 ? null : noTask),
+    ),
+  ]
+  return [...actions, ...atAnyTime, ...ofTask]
 }
 
 builder.node(SessionRef, {
