@@ -165,7 +165,7 @@ export function CorrectDialog({ session, projectId, onClose, onChanged }: TaskDi
             value={scope}
             onChange={(value) => setScope(value === 'NEXT_TURN' ? 'NEXT_TURN' : 'LIVE_RUN')}
           >
-            <Stack gap={4} mt={4}>
+            <Stack gap={8} mt={6}>
               <Radio value="LIVE_RUN" label={t('correct.LIVE_RUN', { number: live.number })} />
               <Radio value="NEXT_TURN" label={t('correct.NEXT_TURN')} />
             </Stack>

@@ -62,7 +62,7 @@ export const CorrectIntent = graphql(
   mutation CorrectIntent($input: CorrectIntentInput!) {
     correctIntent(input: $input) {
       __typename
-      ... on CorrectIntentSuccess { session { id intent { ...RevisionFields } } reboundRuns { id binding { active { id number } } } }
+      ... on CorrectIntentSuccess { session { id intent { ...RevisionFields } } reboundRuns { id binding { relation active { id number } } } }
       ...ProblemFields
     }
   }
@@ -75,7 +75,7 @@ export const RevertIntent = graphql(
   mutation RevertIntent($input: RevertIntentInput!) {
     revertIntent(input: $input) {
       __typename
-      ... on RevertIntentSuccess { session { id intent { ...RevisionFields } } reboundRuns { id binding { active { id number } } } }
+      ... on RevertIntentSuccess { session { id intent { ...RevisionFields } } reboundRuns { id binding { relation active { id number } } } }
       ...ProblemFields
     }
   }
@@ -90,7 +90,7 @@ export const HandoffProtocol = graphql(
       __typename
       ... on HandoffProtocolSuccess {
         session { id intent { ...RevisionFields } }
-        run { id binding { active { id number } } segment { id protocol phase state revision } }
+        run { id binding { relation active { id number } } segment { id protocol phase state revision } }
       }
       ...ProblemFields
     }
@@ -106,7 +106,7 @@ export const RerouteRun = graphql(
       __typename
       ... on RerouteRunSuccess {
         session { id intent { ...RevisionFields } }
-        run { id route { id protocol relation source } binding { active { id number } } }
+        run { id route { id protocol relation source } binding { relation active { id number } } }
       }
       ...ProblemFields
     }
@@ -120,7 +120,7 @@ export const RebindRun = graphql(
   mutation RebindRun($input: RebindRunInput!) {
     rebindRun(input: $input) {
       __typename
-      ... on RebindRunSuccess { run { id binding { active { id number } } } }
+      ... on RebindRunSuccess { run { id binding { relation active { id number } } } }
       ...ProblemFields
     }
   }

@@ -24,7 +24,7 @@ export const RunFields = graphql(`
     runtime { id name state lastSeenAt }
     message { id sequence }
     route { id protocol relation source }
-    binding { active { id number } }
+    binding { relation active { id number } }
     headAtEnd { id number }
     segment { id protocol phase state revision }
     allowedActions { action allowed reason }

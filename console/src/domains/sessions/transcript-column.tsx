@@ -73,7 +73,8 @@ type BesideTaskProps = Omit<TranscriptColumnProps, 'journal'> & { transcript: Tr
 function BesideTask({ session, transcript, onTask, onChanged }: BesideTaskProps) {
   const newest = session.activeRun ?? session.lastRun
   const route = newest && transcript.runs.get(newest.id)?.route
-  if (!newest || !session.intent || route?.relation !== 'SIDE_CHAT') return null
+  // A handoff may have made it a task meanwhile.
+  if (!newest || !session.intent || !route || newest.binding.relation !== 'SIDE_CHAT') return null
   if (permission(newest.allowedActions, 'rerouteRun').is !== 'allowed') return null
   const run = { id: newest.id, number: newest.number, route }
   return (

@@ -17,9 +17,9 @@ import { ToolPlanRef, toolPlanOf } from './guard/plan/graphql.ts'
 import { probeRuns, type RunRow } from './operations.ts'
 import {
   decideRun,
-  isLive,
   type EffectState,
   effectStates,
+  isLive,
   type RunState,
   type RunVerb,
   type Usage,
