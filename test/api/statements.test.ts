@@ -84,6 +84,7 @@ function valueFor({
   if (name === 'slug') return here.slug
   if (argument === 'format') return 'JSON'
   if (name === 'screen') return 'sessions'
+  if (name === 'protocol') return 'general-task@1'
   if (name === 'text') return here.name
   if (type === 'Int!') return { after: 0, before: 20, sequence: 1 }[name] ?? 100
   if (type.endsWith('!')) throw new Error(`nobody says what $${name}: ${type} of ${field}(${argument}:) is`)
