@@ -23,7 +23,9 @@ test('pictures of a session and of the inbox', async ({ page, retail }) => {
   await page.goto(project.path(`sessions/${busySessionId}`))
   await expect(regions(page).gate).toBeVisible()
   await expect(regions(page).transcript.getByText('Asks: Scan about 14 GB')).toBeVisible()
-  await expect(page.getByRole('complementary', { name: 'Details' }).getByText('run_sql')).toBeVisible()
+  await expect(
+    page.getByRole('complementary', { name: 'Details' }).getByText('run_sql', { exact: true }),
+  ).toBeVisible()
   await picture(page, 'session-light')
   await setPreferences(page, { theme: 'dark' })
   await picture(page, 'session-dark')
