@@ -31,6 +31,8 @@ async function givenSample({ owner }: RunningServer) {
 
 async function says(page: Page, text: string) {
   const { message, send } = regions(page)
+  // What is typed while a run lives is guidance for that run.
+  await expect(send).toBeVisible()
   await message.fill(text)
   await send.click()
 }
