@@ -82,7 +82,8 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 
 builder.queryType({ description: 'Reads. Refusals are GraphQL errors with `extensions.code`.' })
 builder.mutationType({
-  description: 'Writes. Each takes one `input` and answers a union of its success and problems.',
+  description:
+    'Writes. Each takes one `input` and answers a union of its success and problems. Who does not see a session (`session.read`, or `run.execute` as its runtime) may ask for no more than ids of what is answered of it.',
 })
 builder.subscriptionType({
   description: 'Watches, over graphql-ws on `/graphql`, or over server-sent events on the same path.',

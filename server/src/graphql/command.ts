@@ -1,8 +1,10 @@
 import type { ObjectRef } from '@pothos/core'
+import type { GraphQLResolveInfo } from 'graphql'
 import type { Capability, Scope } from '../domains/access/rules.ts'
 import type { Call } from '../platform/idempotency.ts'
 import { digestOf } from '../platform/idempotency.ts'
 import { Refusal } from '../platform/refusal.ts'
+import { permitAnswer } from './answer-sight.ts'
 import { type BuilderTypes, builder } from './builder.ts'
 import { type Context, permit, viewerOf } from './context.ts'
 import { type Fields, inputObject, type Parsed, parse } from './fields.ts'
@@ -14,6 +16,8 @@ export interface Permission<I> {
   scope: (input: I, context: Context) => Scope | Promise<Scope>
   /** What makes the thing visible at all; who lacks that gets NOT_FOUND. Default: anything in the project. */
   sight?: Capability
+  /** Where what it answers belongs, if that isn't where the capability is needed: something new is in its project only. */
+  answers?: (input: I) => Scope
 }
 
 interface Command<F extends Fields, Success extends object> {
@@ -31,7 +35,8 @@ export const commands = new Map<string, Capability | null>()
 
 /**
  * Declares one mutation: `name(input: NameInput!): NameResult!`, a union of `NameSuccess` and the problems. A call is
- * checked for shape, then for the right to do it, and only then does its operation touch data.
+ * checked for shape, then for the right to do it and to see what it asks for of the answer, and only then does its
+ * operation touch data.
  */
 export function command<F extends Fields, Success extends object>(
   name: string,
@@ -51,9 +56,14 @@ export function command<F extends Fields, Success extends object>(
         types: problemClasses,
         union: { name: `${pascal}Result`, description: `What \`${name}\` answers.` },
       },
-      resolve: (async (_root: unknown, args: { input: unknown }, context: Context) => {
+      resolve: (async (
+        _root: unknown,
+        args: { input: unknown },
+        context: Context,
+        info: GraphQLResolveInfo,
+      ) => {
         try {
-          return await answer(name, spec, object.schema, args.input, context)
+          return await answer(name, spec, object.schema, args.input, context, info)
         } catch (error) {
           throw error instanceof Refusal ? problemOf(error) : error
         }
@@ -68,12 +78,15 @@ async function answer<F extends Fields, Success extends object>(
   schema: ReturnType<typeof inputObject<F>>['schema'],
   raw: unknown,
   context: Context,
+  info: GraphQLResolveInfo,
 ): Promise<Success> {
   const viewer = viewerOf(context)
   const input = parse(schema, raw)
   if (spec.permission) {
-    const { capability, scope, sight } = spec.permission
-    permit(context, capability, await scope(input, context), sight)
+    const { capability, scope, sight, answers } = spec.permission
+    const where = await scope(input, context)
+    permit(context, capability, where, sight)
+    permitAnswer(answers ? answers(input) : where, context, info)
   }
   const key = (input as { idempotencyKey?: string }).idempotencyKey
   const call: Call = { viewer, operation: name, key: key ?? null, digest: key ? digestOf(raw) : null }

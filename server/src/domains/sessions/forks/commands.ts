@@ -64,6 +64,7 @@ command('forkSession', {
       }),
     }),
   }),
-  permission: onSession,
+  // Whoever may see the parent only doesn't see the fork.
+  permission: { ...onSession, answers: ({ sessionId }) => ({ projectId: sessionId.projectId }) },
   run: (call, args, { app }) => operations.forkSession(app, call, args),
 })
