@@ -11,7 +11,7 @@ import { loadInboxItems } from '../domains/delivery/operations.ts'
 import { loadBindings, loadRequirementStates, loadRevisions } from '../domains/intents/operations.ts'
 import type { RequirementState } from '../domains/intents/rules.ts'
 import { loadProjectLoads, loadProjects } from '../domains/projects/operations.ts'
-import { loadProtocolSources, protocolsOf, type VersionKey } from '../domains/protocols/operations.ts'
+import { loadProtocolSources, loadProtocols, type VersionKey } from '../domains/protocols/operations.ts'
 import { type AsksOfSession, loadApprovalsOfSessions } from '../domains/runs/approvals/operations.ts'
 import {
   type ActionPage,
@@ -142,9 +142,7 @@ export function createLoaders(db: Db) {
       (await loadBindings(db, refs)).map((binding) => ({ ...binding, id: binding.runId })),
     ),
     requirementState: requirementStates(db),
-    protocols: new DataLoader((projects: readonly string[]) =>
-      Promise.all(projects.map((id) => protocolsOf(db, id))),
-    ),
+    protocols: new DataLoader((projects: readonly string[]) => loadProtocols(db, projects)),
     segment: byRef((refs) => loadSegments(db, refs)),
     /** The active segment of a run, or its last, by the run. */
     lastSegment: segmentByRun(db),

@@ -24,7 +24,12 @@ export interface ProtocolsOfProject {
 const known = new Map<string, Protocol>()
 const mostKnown = 1_000
 
-async function definitions(db: Db | Tx, projectId: string, digests: string[]): Promise<Protocol[]> {
+/** What these digests of these projects stand for; a second statement only for those that this process has not met. */
+async function definitions(
+  db: Db | Tx,
+  projectIds: readonly string[],
+  digests: ReadonlySet<string>,
+): Promise<Map<string, Protocol>> {
   const found = new Map<string, Protocol>()
   const missing: string[] = []
   for (const digest of digests) {
@@ -32,33 +37,52 @@ async function definitions(db: Db | Tx, projectId: string, digests: string[]): P
     if (protocol) found.set(digest, protocol)
     else missing.push(digest)
   }
-  if (missing.length > 0) {
-    for (const { digest, definition } of await store.definitionsOf(db, projectId, missing)) {
-      // It was checked when it was registered.
-      found.set(digest, definition as Protocol)
-      known.set(digest, definition as Protocol)
-    }
-    for (const digest of known.keys()) {
-      if (known.size <= mostKnown) break
-      known.delete(digest)
-    }
+  if (missing.length === 0) return found
+  for (const { digest, definition } of await store.definitionsOf(db, projectIds, missing)) {
+    // It was checked when it was registered.
+    found.set(digest, definition as Protocol)
+    known.set(digest, definition as Protocol)
   }
-  return digests.flatMap((digest) => found.get(digest) ?? [])
+  for (const digest of known.keys()) {
+    if (known.size <= mostKnown) break
+    known.delete(digest)
+  }
+  return found
 }
 
-async function readProtocols(db: Db | Tx, projectId: string): Promise<ProtocolsOfProject | null> {
-  const row = await store.versionsOf(db, projectId)
-  if (!row) return null
-  const own = row.digests.length === 0 ? [] : await definitions(db, projectId, row.digests)
-  return { all: [...builtIn, ...own], allowed: row.allowed.length === 0 ? null : row.allowed }
+/** Those of several projects, in the order asked, as `protocolsOf` gives them of one; null for one that is not there. */
+async function readProtocols(
+  db: Db | Tx,
+  projectIds: readonly string[],
+): Promise<(ProtocolsOfProject | null)[]> {
+  const rows = await store.versionsOf(db, projectIds)
+  const found = await definitions(db, projectIds, new Set(rows.flatMap(({ digests }) => digests)))
+  const byProject = new Map(rows.map((row) => [row.projectId, row]))
+  return projectIds.map((id) => {
+    const row = byProject.get(id)
+    if (!row) return null
+    const own = row.digests.flatMap((digest) => found.get(digest) ?? [])
+    return { all: [...builtIn, ...own], allowed: row.allowed.length === 0 ? null : row.allowed }
+  })
 }
+
+/** A project that is not there has what is in the box. */
+const inTheBox: ProtocolsOfProject = { all: builtIn, allowed: null }
+
+/** `protocolsOf` of several projects at once, in their order, for as many statements as of one. */
+export const loadProtocols = async (
+  db: Db,
+  projectIds: readonly string[],
+): Promise<readonly ProtocolsOfProject[]> =>
+  (await readProtocols(db, projectIds)).map((each) => each ?? inTheBox)
 
 /**
  * The built-in protocols, then what is registered in the project, the newest version of each first. One statement, and
  * another only for versions that this process has not met. A project that is not there has the built-in ones.
  */
 export async function protocolsOf(db: Db | Tx, projectId: string): Promise<ProtocolsOfProject> {
-  return (await readProtocols(db, projectId)) ?? { all: builtIn, allowed: null }
+  const [of] = await readProtocols(db, [projectId])
+  return of ?? inTheBox
 }
 
 /** A protocol by `id` or `id@version`; PROTOCOL_UNKNOWN, PROTOCOL_NOT_AUTHORIZED. */
@@ -78,7 +102,7 @@ export interface ListedProtocol {
 
 /** Every version of every protocol of a project, as `protocolsOf` orders them; NOT_FOUND without the project. */
 export async function listProtocols(db: Db, projectId: string): Promise<ListedProtocol[]> {
-  const protocols = await readProtocols(db, projectId)
+  const [protocols] = await readProtocols(db, [projectId])
   if (!protocols) throw notFound()
   const { all, allowed } = protocols
   const rows = all.length > builtIn.length ? await store.registeredIn(db, projectId) : []
@@ -115,7 +139,7 @@ export async function registerProtocol(
   const name = nameOf(protocol)
   return transactOnce(platform, call, async (unit) => {
     await store.lockRegistrations(unit.tx, projectId)
-    if (!(await store.versionsOf(unit.tx, projectId))) throw notFound()
+    if ((await store.versionsOf(unit.tx, [projectId])).length === 0) throw notFound()
     const { versions, inProject } = await store.versionsNamed(unit.tx, projectId, id)
     const isBuiltIn = builtIn.some((each) => each.id === id)
     if (!accept(registration({ version, digest }, versions, isBuiltIn))) return { projectId, name }

@@ -3,29 +3,25 @@ import { type Db, Prisma, rowsOf, type Tx } from '../../platform/database.ts'
 type Reader = Db | Tx
 
 /**
- * What a project allows, and the digests of all versions that are registered in it, the newest of each protocol first;
- * null without the project. One statement, on the hot paths.
+ * What each of these projects allows, and the digests of all versions that are registered in it, the newest of each
+ * protocol first; nothing of a project that is not there. One statement, on the hot paths.
  */
-export async function versionsOf(
-  db: Reader,
-  projectId: string,
-): Promise<{ allowed: string[]; digests: string[] } | null> {
-  const [row] = await rowsOf<{ allowed: string[]; digests: string[] }>(
+export const versionsOf = (db: Reader, projectIds: readonly string[]) =>
+  rowsOf<{ projectId: string; allowed: string[]; digests: string[] }>(
     db,
     Prisma.sql`
-      SELECT p.allowed_protocols AS allowed, ARRAY(
+      SELECT p.id AS "projectId", p.allowed_protocols AS allowed, ARRAY(
                SELECT v.digest FROM protocol_versions v WHERE v.project_id = p.id ORDER BY v.id, v.version DESC
              ) AS digests
-        FROM projects p WHERE p.id = ${projectId}::uuid`,
+        FROM projects p WHERE p.id = ANY (${projectIds}::uuid[])`,
   )
-  return row ?? null
-}
 
-export const definitionsOf = (db: Reader, projectId: string, digests: string[]) =>
+/** What these digests stand for; more than once where several of the projects registered the same. */
+export const definitionsOf = (db: Reader, projectIds: readonly string[], digests: readonly string[]) =>
   rowsOf<{ digest: string; definition: unknown }>(
     db,
     Prisma.sql`SELECT digest, definition FROM protocol_versions
-                WHERE project_id = ${projectId}::uuid AND digest = ANY (${digests}::text[])`,
+                WHERE project_id = ANY (${projectIds}::uuid[]) AND digest = ANY (${digests}::text[])`,
   )
 
 export interface RegisteredRow {
